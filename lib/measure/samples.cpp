@@ -56,12 +56,10 @@ void PhaseRecorder::begin_step() {
 void PhaseRecorder::end_step() {
     current_.step = base::seconds_since(step_start_);
     for (std::size_t i = 0; i < host_.size(); ++i) host_[i] += current_.phases[i];
-    steps_.push_back(current_);
 }
 
 void PhaseRecorder::correct_last(base::Phase phase, double seconds) {
     current_.phases[base::number_of(phase)] = seconds;
-    steps_.back().phases[base::number_of(phase)] = seconds;
 }
 
 void PhaseRecorder::enter(base::Phase) {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -16,7 +15,7 @@
 
 namespace ranklab::measure {
 
-/// Steps first .. first+warmup-1 are recorded and excluded; the others up to total-1 count.
+/// Steps first .. first + warmup - 1 are recorded, but do not count; steps up to total - 1 count.
 struct Schedule {
     std::int64_t warmup = 0;
     std::int64_t total = 0;
@@ -51,13 +50,10 @@ struct StepTimes {
     std::array<double, base::kPhaseCount> phases{};
 };
 
-/// Records the times of all phases and steps of this rank. Reads steady_clock at each mark; makes
+/// Measures the times of a step and its phases on this rank. Reads steady_clock at each mark; makes
 /// no allocation, I/O or synchronisation within a step.
 class PhaseRecorder final : public base::PhaseSink {
   public:
-    /// Allocates memory for `steps` steps before they are timed.
-    void reserve(std::size_t steps) { steps_.reserve(steps); }
-
     void begin_step();
     void end_step();
     /// Replaces a phase's time in the last ended step by one that the host cannot measure.
@@ -78,12 +74,8 @@ class PhaseRecorder final : public base::PhaseSink {
 
     /// The step that ended last.
     const StepTimes& last_step() const { return current_; }
-    /// All steps so far; take() also removes them from the recorder.
-    const std::vector<StepTimes>& steps() const { return steps_; }
-    std::vector<StepTimes> take() { return std::exchange(steps_, {}); }
 
   private:
-    std::vector<StepTimes> steps_;
     StepTimes current_;
     Clock::time_point step_start_;
     Clock::time_point phase_start_;

@@ -24,7 +24,7 @@ void mark(ranklab::base::PhaseSink& sink, Phase phase) {
     const auto held = sink.phase(phase);
 }
 
-// The marks of one step in lib/experiments/training/loop.cpp and lib/train/trainer.cpp.
+// The marks of one step in lib/experiments/training/steps.cpp and lib/train/trainer.cpp.
 double seconds_per_step() {
     PhaseRecorder recorder;
     const auto start = Clock::now();
@@ -35,7 +35,7 @@ double seconds_per_step() {
         recorder.end_step();
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    return recorder.steps().size() == kSteps ? seconds / static_cast<double>(kSteps) : -1;
+    return recorder.last_step().step > 0 ? seconds / static_cast<double>(kSteps) : -1;
 }
 
 }  // namespace

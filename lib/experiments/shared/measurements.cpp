@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "base/numbers.hpp"
@@ -13,7 +14,7 @@ namespace {
 using measure::RankSamples;
 using results::Measurement;
 
-// A measurement of rows x columns whose first rows are warm-up; without a summary.
+// The first `warmup` rows do not count. Makes no summary.
 Measurement measurement_of(std::string_view name, const std::string& axis,
                            const std::string& reduction, RankSamples all, std::size_t warmup = 0) {
     const auto& quantity = vocabulary::quantity(name);
@@ -85,6 +86,18 @@ void RankMeasurements::add(std::string_view name, const std::string& axis,
     RankSamples slowest{1, largest({mine.begin(), mine.end()})};
     run_.measurements.push_back(by_rank(name, axis, std::move(slowest), warmup));
     add_summaries(name, mine.subspan(warmup));
+}
+
+bool RankMeasurements::is_any(std::span<const double> mine) const {
+    return largest({std::reduce(mine.begin(), mine.end())}).front() > 0;
+}
+
+void RankMeasurements::add_means_of(std::string_view name, const std::string& axis,
+                                    std::span<const double> mine, std::span<const double> counts,
+                                    std::size_t warmup) {
+    auto means = measure::ordered_sums_of_ranks(control_, mine);
+    for (std::size_t i = 0; i < means.size(); ++i) means[i] /= counts[i];
+    run_.measurements.push_back(one_column(name, axis, "mean", std::move(means), warmup));
 }
 
 void RankMeasurements::add_summaries(std::string_view name, std::span<const double> counted) {

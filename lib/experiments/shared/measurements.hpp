@@ -1,7 +1,9 @@
 // Samples become measurements: name, unit and kind are the vocabulary's.
 #pragma once
 
+#include <concepts>
 #include <functional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,12 +14,11 @@
 
 namespace ranklab::experiments {
 
-/// A run of up to so many ranks stores each rank's samples; one of more stores the rows' maxima
-/// over ranks, and a summary of each rank (table `rank_summaries`). No number of the answer depends
-/// on it.
+/// Up to this many ranks a run stores each rank's samples. Above, it stores each row's maximum and
+/// a summary per rank (table `rank_summaries`). No number of the answer depends on it.
 inline constexpr int kMostRanksStored = 64;
 
-/// The value of each row: a member, or what a function makes of the row.
+/// Returns the value of each row: a member, or the result of a function of the row.
 template <class Rows, class Value>
 std::vector<double> column_of(const Rows& rows, Value value) {
     std::vector<double> values;
@@ -26,48 +27,86 @@ std::vector<double> column_of(const Rows& rows, Value value) {
     return values;
 }
 
-/// A column per rank (or per replica): the summary is of the maximum in each row from `warmup` on.
+/// One column per rank or replica. Summarises the maxima of the rows from `warmup` on.
 results::Measurement by_rank(std::string_view name, const std::string& axis,
                              measure::RankSamples all, std::size_t warmup = 0);
 
-/// One value a row, already folded over ranks; the rows before `warmup` are not counted.
+/// One value per row, already folded over ranks. Rows before `warmup` do not count.
 results::Measurement one_column(std::string_view name, const std::string& axis,
                                 const std::string& reduction, std::vector<double> samples,
                                 std::size_t warmup = 0);
 
-/// counts[i] / costs[i] of each row; the summary's mean is sum over sum.
+/// counts[i] / costs[i] per row. The mean is the sum of counts over the sum of costs.
 results::Measurement rate(std::string_view name, const std::string& axis,
                           std::span<const double> counts, std::span<const double> costs);
 
-/// Adds measurements of which each rank has a part. Collective: all ranks call the same verbs in
-/// the same order, with as many rows. Summaries are the same on all ranks; the ranks' columns are
-/// on rank 0 alone.
+/// Adds measurements to which each rank contributes a column. Collective: all ranks call the same
+/// functions in one order, with equally many rows. Summaries are equal on all ranks; only rank 0
+/// has all columns.
 class RankMeasurements {
   public:
-    /// `participants`: ranks 0 .. participants - 1 count; 0: all.
+    /// `participants`: ranks 0 .. participants - 1 count; 0: all ranks.
     RankMeasurements(results::Run& run, comm::Communicator& control, int participants = 0,
                      int most_stored = kMostRanksStored);
 
-    /// From now on so many ranks count; 0: all.
+    /// Changes the number of ranks that count, for later calls; 0: all ranks.
     void count(int participants);
 
-    /// The largest of the ranks' values, and their sum, in each row.
+    /// Return each row's largest value over ranks, and its sum over ranks.
     std::vector<double> largest(std::vector<double> mine) const;
     std::vector<double> sums(std::vector<double> mine) const;
 
-    /// The summary is of the maximum over ranks in each row from `warmup` on.
+    /// Summarises the maxima over ranks of the rows from `warmup` on.
     void add(std::string_view name, const std::string& axis, std::span<const double> mine,
              std::size_t warmup = 0);
+    /// The same of each row's value.
+    template <class Rows, class Value>
+    requires std::invocable<Value&, std::ranges::range_reference_t<const Rows&>>
+    void add(std::string_view name, const std::string& axis, const Rows& rows, Value value,
+             std::size_t warmup = 0) {
+        add(name, axis, column_of(rows, value), warmup);
+    }
+    /// The same, unless all values of all ranks are 0.
+    template <class Rows, class Value>
+    void add_if_any(std::string_view name, const std::string& axis, const Rows& rows, Value value,
+                    std::size_t warmup) {
+        const auto mine = column_of(rows, value);
+        if (is_any(mine)) add(name, axis, mine, warmup);
+    }
+    /// Adds one column of values that are equal on all ranks, folded by `reduction`.
+    template <class Rows, class Value>
+    void add_equal(std::string_view name, const std::string& axis, const Rows& rows, Value value,
+                   const std::string& reduction, std::size_t warmup = 0) {
+        run_.measurements.push_back(
+            one_column(name, axis, reduction, column_of(rows, value), warmup));
+    }
+    /// Adds one column of means: each row's sum over ranks, in rank order, over its count, which is
+    /// equal on all ranks.
+    template <class Rows, class Value, class Count>
+    void add_means(std::string_view name, const std::string& axis, const Rows& rows, Value value,
+                   Count count, std::size_t warmup) {
+        add_means_of(name, axis, column_of(rows, value), column_of(rows, count), warmup);
+    }
+    /// Adds the rate of each counted row: its count, equal on all ranks, over its largest cost in a
+    /// measurement that was added before.
+    template <class Rows, class Count>
+    void add_rate(std::string_view name, std::string_view cost, const Rows& counted, Count count) {
+        const auto& costs = *run_.find(cost);
+        run_.measurements.push_back(
+            rate(name, costs.axis, column_of(counted, count), costs.largest_of_rows()));
+    }
     /// One value per rank.
     void add_of_run(std::string_view name, double mine) { add(name, "run", {&mine, 1}); }
-    /// Load imbalance of a cost of each rank.
+    /// Adds the load imbalance of a cost per rank.
     void add_imbalance(double my_cost);
 
-    /// To be called last: adds the table of the ranks' summaries, where the run has more ranks than
-    /// it stores.
+    /// Called last: adds the table `rank_summaries` if the run has more ranks than it stores.
     void finish();
 
   private:
+    bool is_any(std::span<const double> mine) const;
+    void add_means_of(std::string_view name, const std::string& axis, std::span<const double> mine,
+                      std::span<const double> counts, std::size_t warmup);
     bool counts() const { return control_.rank() < participants_; }
     void add_summaries(std::string_view name, std::span<const double> counted);
 

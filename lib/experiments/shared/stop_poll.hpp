@@ -1,5 +1,5 @@
-// SIGTERM, SIGHUP and Ctrl-C may reach only some ranks: the ranks ask each other, so that all stop
-// at the same place.
+// SIGTERM, SIGHUP and Ctrl-C may reach only some ranks. The ranks ask each other, so that all stop
+// after the same unit of work.
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,9 @@
 
 namespace ranklab::experiments {
 
-/// Asks between units of work (steps, batches), of which all ranks make equally many, and outside
-/// of timed parts: after the first unit, then after every kMostUnits, or more often where units are
-/// long, so that a quarter of a second passes in between, or one unit.
+/// Asks between units of work (steps, batches), of which all ranks make equally many, outside of
+/// timed parts: after the first unit, then after every kMostUnits units or a quarter of a second,
+/// whichever comes first, but not within a unit.
 class StopPoll {
   public:
     static constexpr std::int64_t kMostUnits = 25;
@@ -21,23 +21,23 @@ class StopPoll {
     explicit StopPoll(comm::Communicator& control) : control_(control), last_asked_(Clock::now()) {}
 
     void unit_done() { ++done_; }
-    /// Whether the ranks ask now; the same on all ranks.
+    /// Whether the ranks ask now. Equal on all ranks.
     bool due() const { return done_ >= next_; }
-    /// Collective. True where any rank got a stop signal: the same on all ranks, and from then on.
+    /// Collective. Returns true if any rank got a stop signal, and from then on.
     bool ask();
-    /// After a unit: the three together.
+    /// Called after a unit: counts it, and asks if due.
     bool asked() {
         unit_done();
         return due() ? ask() : signal_ != 0;
     }
-    /// Units of another length come now: the ranks ask after the first of them.
+    /// Called before units of another length: the ranks ask after the first of them.
     void restart() {
         last_asked_ = Clock::now();
         last_ = done_;
         next_ = done_ + 1;
     }
 
-    /// The signal that the ranks agreed on; 0: go on.
+    /// The signal on which the ranks agreed; 0: none.
     int signal() const { return signal_; }
 
   private:
@@ -51,16 +51,17 @@ class StopPoll {
     int signal_ = 0;
 };
 
-/// Collective, before there is anything to keep: base::Interrupted ("stopped by SIGTERM `where`")
-/// on the lowest rank that got a signal, comm::PeerError on the others.
+/// Collective, before anything was measured. If any rank got a stop signal, throws
+/// base::Interrupted ("stopped by SIGTERM `where`") on the lowest of these ranks, and
+/// comm::PeerError on the other ranks.
 void stop_if_asked(comm::Communicator& control, const std::string& where);
 
-/// Collective. Throws these errors where the ranks have agreed on the signal (0: none), and nothing
-/// was measured.
+/// Collective. Throws the same errors for a signal on which the ranks agreed before anything was
+/// measured; 0: none.
 void refuse_after_a_stop(comm::Communicator& control, int signal);
 
-/// Marks a stopped run: the first warning says how far it came ("after 57 of 200 steps"), and the
-/// exit code is 128 + the signal, where no check failed. Does nothing without a signal (0).
+/// Marks a run that a signal ended: its first warning says where ("after 57 of 200 steps"), and its
+/// exit code is 128 + the signal, unless a check failed. 0: no signal, does nothing.
 void mark_stopped(results::Run& run, int signal, const std::string& what_is_there);
 
 }  // namespace ranklab::experiments

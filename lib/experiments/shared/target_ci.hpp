@@ -1,4 +1,4 @@
-// How long experiments measure, and what of it the run says. No torch in here.
+// --target-ci: how long an experiment measures, and its result in the run.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,19 @@
 
 namespace ranklab::experiments {
 
-/// The option's text, where it was given.
+/// The option's text, if it was given.
 using TargetCi = std::optional<std::string>;
 
-/// One that wants nothing where there is no target.
+/// Without a target it is never due.
 measure::Convergence convergence_of(const TargetCi& target, std::int64_t least);
 
-/// The most samples of a measurement that has `least` of them: with a target 20 times as many, or,
-/// where --time-limit ends it, any number.
+/// Returns the most samples to measure: `least` without a target; with one 20 times as many, or any
+/// number if --time-limit ends the run.
 std::int64_t most_samples(const TargetCi& target, bool has_time_limit, std::int64_t least);
 
-/// Adds the table `convergence` with a row per look, the fact measuring.converged, and where the
-/// target was not reached a warning and exit code 7 (unless there is another). `least` samples were
-/// planned: with fewer another verdict decides. The exit code is equal on all ranks. Does nothing
-/// without a target.
+/// Adds the table `convergence` with one row per check and the fact measuring.converged. If the
+/// target was not reached although `least` samples were measured: a warning, and exit code 7 unless
+/// there is another. Does nothing without a target. The exit code is equal on all ranks.
 void add_convergence(results::Run& run, const measure::Convergence& convergence,
                      const std::string& unit, std::int64_t least);
 

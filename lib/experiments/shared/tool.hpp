@@ -14,7 +14,7 @@ namespace ranklab::experiments {
 
 struct ToolPlace {
     RunContext context;
-    std::string version;  ///< of ranklab, for files that say what made them
+    std::string version;  ///< of ranklab, for files that name the program that made them
 };
 
 struct ToolReport {

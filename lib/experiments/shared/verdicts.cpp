@@ -7,7 +7,7 @@
 #include <cmath>
 #include <string>
 
-#include "base/error.hpp"
+#include "options/schema.hpp"
 #include "results/run.hpp"
 #include "stats/interval.hpp"
 #include "stats/series.hpp"
@@ -27,6 +27,14 @@ void fill_verdicts(results::Run& run, const std::vector<CheckResult>& verdicts) 
     if (!run.valid) run.exit_code = static_cast<int>(base::ExitCode::wrong_data);
 }
 
+void add_failure(results::Run& run, const base::Failure& failure) {
+    const bool decides = run.exit_code == 0 ||
+                         run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement);
+    if (decides) run.exit_code = static_cast<int>(failure.code);
+    run.warnings.insert(decides ? run.warnings.begin() : run.warnings.end(),
+                        options::user_message(failure.sentence, failure.settings));
+}
+
 void warn_of_oversized_batch(results::Run& run) {
     const std::string batch = run.setting("global-batch-size");
     const std::string samples = run.fact("training", "train_samples");
@@ -44,18 +52,18 @@ using results::Measurement;
 constexpr std::size_t kFewestRows = 6;  // no interval below
 constexpr std::size_t kMostRows = 8;    // of the table
 constexpr double kShareThatMatters = 0.05;
-// The times of a whole: they are warned of. What they are made of stands in the table.
+// Only these cause warnings.
 constexpr std::array kWholes{vocabulary::kStepTime, vocabulary::kJobTime, vocabulary::kEpochTime,
                              vocabulary::kCallTime};
 
-// One value a row, as the summary has it.
+// Of the rows' maxima over ranks.
 struct Series {
     stats::MedianEstimate estimate;
     stats::Outliers outliers;
     std::size_t warmup_fixed = 0, warmup_detected = 0;
 };
 
-// The estimate of a rate is made from its times, as its summary is.
+// Estimates a rate from its times, as its summary does.
 stats::MedianEstimate estimate_of(const Measurement& m, std::vector<double> counted) {
     if (m.kind != Kind::rate) return stats::estimate_median(counted);
     for (double& value : counted) value = 1 / value;
@@ -82,7 +90,7 @@ bool is_whole(const Measurement& m) {
     return std::find(kWholes.begin(), kWholes.end(), m.name) != kWholes.end();
 }
 
-// Wholes, and the phases that are more than a few per cent of them.
+// Wholes, and the phases that take at least 5 % of them.
 bool matters(const Measurement& m, const results::Run& run) {
     if (is_whole(m)) return true;
     const Measurement* whole =
@@ -101,7 +109,6 @@ void add_row(results::Rows& table, const Measurement& m, const Series& series) {
                whole(warmup_fixed), whole(warmup_detected)});
 }
 
-// It stands as valid, and says nothing all the same.
 void warn_of_width(results::Run& run, const Measurement& m) {
     const auto& [low, high] = m.summary.ci95;
     const double median = m.summary.median;

@@ -1,9 +1,10 @@
-// A run's checks, its warnings about its own numbers, and the statistics of its series.
+// A run's checks, failures, and statistics of its series.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::experiments {
@@ -16,19 +17,22 @@ struct CheckResult {
     std::string detail;
 };
 
-/// Adds the table of checks; a failed check makes the run invalid (exit code 3), with its reason as
-/// a warning.
+/// Adds the table `verification`. A failed check makes the run invalid (exit code 3), with its
+/// detail as the first warning.
 void fill_verdicts(results::Run& run, const std::vector<CheckResult>& verdicts);
 
-/// A warning: a batch that the data set cannot fill.
+/// Adds the failure of work that did not end the run, such as writing a file besides the results:
+/// a warning, and the exit code unless the run has a graver one. For rank 0, whose code counts.
+void add_failure(results::Run& run, const base::Failure& failure);
+
+/// Adds a warning if the global batch exceeds the training samples.
 void warn_of_oversized_batch(results::Run& run);
 
-/// To be called when all measurements are there. Gives every series of at least 6 rows (its axis is
-/// not "run") an interval that allows for dependence (stats::estimate_median). Adds the table
-/// `statistics` of the important times, with outliers, which stay counted, and the end of the
-/// warm-up that the series shows. Adds a warning where the interval of a whole step, job or epoch
-/// cannot be trusted, or is as wide as its value. Several ratios lose their mean, since ratios are
-/// not averaged.
+/// Called once all measurements are added. Gives every series of at least 6 rows (its axis is not
+/// "run") an interval that allows for dependence (stats::estimate_median). Adds the table
+/// `statistics` for steps, jobs, epochs and calls and their longer phases: outliers, which still
+/// count, and the warm-up that the series shows. Adds a warning if the interval of a step, job,
+/// epoch or call time is missing or as wide as its value. Drops the mean of several ratios.
 void add_statistics(results::Run& run);
 
 }  // namespace ranklab::experiments

@@ -18,7 +18,7 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
-#include "experiments/training/steps.hpp"
+#include "experiments/training/observer.hpp"
 #include "hdf5/file.hpp"
 #include "results/run.hpp"
 #include "stats/distributions.hpp"
@@ -32,7 +32,7 @@ double mean_of(const std::vector<double>& values) {
                                 static_cast<double>(values.size());
 }
 
-// The population's standard deviation, as in benchy.
+// Standard deviation of the population, as benchy computes it.
 double deviation_of(const std::vector<double>& values) {
     const double mean = mean_of(values);
     double squares = 0;
@@ -47,7 +47,7 @@ std::vector<TrialTimes> of_kind(const std::vector<TrialTimes>& trials, Trial kin
     return some;
 }
 
-/// Mean over trials of one step's time; nothing where there were no such trials.
+// The mean over trials of a step's time; 0 without such a trial.
 double step_time(const std::vector<TrialTimes>& trials, Trial kind,
                  double (TrialTimes::*of)() const) {
     std::vector<double> times;
@@ -72,55 +72,56 @@ Input input_of(Trial trial) {
 
 class Trials {
   public:
-    Trials(TrainingSteps& steps, const AblationPlan& plan, comm::Communicator& control,
-           StopPoll& stop)
-        : steps_(steps), plan_(plan), control_(control), stop_(stop) {}
-
-    /// Makes the first step, in which a sync strategy agrees on its buckets' order: it must not
-    /// fall into a silent trial.
-    void settle() {
+    explicit Trials(ObservedRun& observed)
+        : steps_(observed.steps),
+          control_(observed.control),
+          stop_(observed.end.stop),
+          count_(*observed.options.settings.steps) {
+        // The first step, in which a sync strategy agrees on the order of its buckets, must not
+        // fall into a silent trial.
         steps_.plan(next_, next_ + 1);
         steps_.make(next_++);
     }
+
     TrialTimes make(Trial trial) {
         steps_.set_input(input_of(trial));
         steps_.silence(is_silent(trial));
-        steps_.plan(next_, next_ + plan_.steps + 1);
+        steps_.plan(next_, next_ + count_ + 1);
         // The first step finds no batches made ahead: it is not timed.
         steps_.make(next_);
         control_.barrier();
         TrialTimes times{
-            .trial = trial, .seconds = {}, .step_times = {}, .steps = plan_.steps, .samples = 0};
+            .trial = trial, .seconds = {}, .step_times = {}, .steps = count_, .samples = 0};
         const double mine = make_steps(times);
-        next_ += plan_.steps + 1;
+        next_ += count_ + 1;
         steps_.silence(false);
         steps_.set_input(Input::real);
         times.seconds = comm::gather_values(control_, mine);
-        // Without communication each rank went its own way.
+        // Without communication the ranks drift apart.
         if (is_silent(trial)) steps_.make_ranks_equal();
         return times;
     }
 
   private:
-    // The seconds of this rank's steps. Asking for signals is none of them.
+    // Returns the seconds of this rank's steps, without asking for stop signals.
     double make_steps(TrialTimes& times) {
-        using Clock = measure::Clock;
-        Clock::duration spent{};
+        double spent = 0;
         stop_.restart();
-        for (std::int64_t i = 1; i <= plan_.steps; ++i) {
-            const auto start = Clock::now();
-            times.samples += steps_.make(next_ + i).unrepeated;
-            spent += Clock::now() - start;
-            times.step_times.push_back(steps_.recorder().last_step().step);
+        for (std::int64_t i = 1; i <= count_; ++i) {
+            const auto start = base::Clock::now();
+            const auto made = steps_.make(next_ + i);
+            spent += base::seconds_since(start);
+            times.samples += made.unrepeated;
+            times.step_times.push_back(made.times.step);
             if (stop_.asked()) break;
         }
-        return std::chrono::duration<double>(spent).count();
+        return spent;
     }
 
     TrainingSteps& steps_;
-    AblationPlan plan_;
     comm::Communicator& control_;
     StopPoll& stop_;
+    std::int64_t count_;  // timed steps of a trial
     std::int64_t next_ = 0;
 };
 
@@ -140,29 +141,28 @@ double TrialTimes::mean() const {
     return mean_of(seconds);
 }
 
-std::vector<TrialTimes> make_trials(TrainingSteps& steps, const AblationPlan& plan,
-                                    comm::Communicator& control, base::ProgressSink& progress,
-                                    StopPoll& stop) {
-    std::vector<Trial> round{Trial::io, Trial::synthetic, Trial::full};
-    if (control.world_size() > 1 && steps.keeps_ranks_equal()) {
-        round.push_back(Trial::nocomm);
-        round.push_back(Trial::compute);
-    }
-    Trials trials(steps, plan, control, stop);
-    trials.settle();
-    std::mt19937_64 random(plan.seed);
+std::vector<TrialTimes> make_trials(ObservedRun& observed) {
     std::vector<TrialTimes> all;
-    for (std::int64_t r = 0; r <= plan.trials && stop.signal() == 0; ++r) {
+    if (observed.end.failed) return all;
+    std::vector<Trial> round{Trial::io, Trial::synthetic, Trial::full};
+    if (observed.control.world_size() > 1 && observed.steps.keeps_ranks_equal())
+        round.insert(round.end(), {Trial::nocomm, Trial::compute});
+    const auto& stop = observed.end.stop;
+    const std::int64_t rounds = *observed.options.settings.repetitions;
+    Trials trials(observed);
+    std::mt19937_64 random(observed.options.seed());
+    for (std::int64_t r = 0; r <= rounds && stop.signal() == 0; ++r) {
         // Fisher and Yates, by numbers that are the same with every standard library.
         for (std::size_t i = round.size(); i > 1; --i) std::swap(round[i - 1], round[random() % i]);
         std::vector<TrialTimes> made;
         for (const Trial trial : round) {
-            progress.activity(fmt::format("ablation: round {} of {}, {}", r, plan.trials,
-                                          kTrialNames[static_cast<std::size_t>(trial)]));
+            observed.around.progress.activity(
+                fmt::format("ablation: round {} of {}, {}", r, rounds,
+                            kTrialNames[static_cast<std::size_t>(trial)]));
             made.push_back(trials.make(trial));
-            // A stop in a round's very last step leaves the round whole.
-            const bool whole = made.size() == round.size() && made.back().all_steps();
-            if (stop.signal() != 0 && !whole) return all;
+            // A stop in the very last step leaves the round complete.
+            const bool complete = made.size() == round.size() && made.back().all_steps();
+            if (stop.signal() != 0 && !complete) return all;
         }
         if (r > 0) all.insert(all.end(), made.begin(), made.end());  // round 0 warms up
     }
@@ -199,8 +199,7 @@ std::vector<Part> waterfall(const std::vector<TrialTimes>& trials) {
 
 namespace {
 
-// Whether one part took clearly longer than another, by a value per round; "rest" is what the parts
-// do not explain.
+// Whether one part took longer than another, by Student's t at 95 % with one difference per round.
 bool is_clearly_longer(const std::vector<TrialTimes>& trials, const Part& a, const Part& b) {
     const auto find = [](const std::vector<Part>& parts, const std::string& name) {
         return std::ranges::find(parts, name, &Part::part)->step_s;
@@ -278,6 +277,25 @@ void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& t
     const auto file =
         base::open_regular<base::EnvironmentError>(path, O_WRONLY | O_CREAT | O_TRUNC);
     if (!file || !base::write_whole(file.get(), json.dump(1) + '\n')) throw unwritable(path);
+}
+
+void add_trials(results::Run& run, const ObservedRun& observed,
+                const std::vector<TrialTimes>& trials) {
+    const int signal = observed.end.stop.signal();
+    const bool has_trials = run.valid && !trials.empty();
+    if (has_trials) add_ablation(run, trials);
+    mark_stopped(run, signal,
+                 has_trials
+                     ? "during the trials: the numbers cover the complete rounds"
+                     : "during the trials, before a round was complete: there are no numbers");
+    if (signal != 0 && !has_trials) run.valid = false;
+    const auto& file = observed.options.settings.benchy_json;
+    if (!has_trials || !file || observed.control.rank() > 0) return;
+    try {
+        write_benchy_json(*file, trials);
+    } catch (const std::exception& error) {
+        add_failure(run, base::describe_failure(error));
+    }
 }
 
 void check_benchy_file(const std::string& path) {

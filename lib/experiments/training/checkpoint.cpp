@@ -1,17 +1,20 @@
 #include "experiments/training/checkpoint.hpp"
 
+#include <ATen/Context.h>
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "comm/exchange.hpp"
-#include "vocabulary/settings.hpp"
+#include "experiments/shared/verdicts.hpp"
+#include "experiments/training/steps.hpp"
+#include "options/schema.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-// The parameters, and twice their size for the optimizer: none of ours keeps more. A generator's
-// state is 5 KiB.
+// The parameters, and twice their size for the optimizer: no optimizer of the catalogue keeps more.
+// A generator's state is 5 KiB.
 std::uint64_t expected_bytes(const nn::Model& model, int ranks) {
     constexpr std::uint64_t kPerRank = 8192;
     constexpr std::uint64_t kRest = 1U << 17U;
@@ -23,10 +26,10 @@ std::uint64_t expected_bytes(const nn::Model& model, int ranks) {
 
 using Bytes = std::vector<std::byte>;
 
-// Root's bytes on every rank; nothing where root has none.
+// Returns rank 0's bytes on every rank, or nothing if rank 0 has none.
 std::optional<Bytes> broadcast_bytes(comm::Communicator& control, std::optional<Bytes> bytes) {
-    std::int64_t size = bytes ? static_cast<std::int64_t>(bytes->size()) : -1;
-    control.broadcast(comm::view(std::span(&size, 1)), 0);
+    const auto size =
+        comm::from_root(control, bytes ? static_cast<std::int64_t>(bytes->size()) : -1);
     if (size < 0) return std::nullopt;
     if (!bytes) bytes.emplace(static_cast<std::size_t>(size));
     control.broadcast(comm::view(std::span(*bytes)), 0);
@@ -88,10 +91,25 @@ void Checkpoints::find(bool resume) {
     resumed_from_ = stored_->completed_steps;
 }
 
-void Checkpoints::restore(nn::Model& model, train::Optimizer& optimizer) {
+// In one order on all ranks.
+void Checkpoints::keep_states_of(TrainingSteps& steps) {
+    const auto* const replicas = steps.replicas();
+    for (std::size_t r = 1; replicas != nullptr && r < replicas->count(); ++r)
+        states_.push_back(
+            generator_state(fmt::format("replica_{}_generator", r), replicas->generator(r)));
+    if (auto* const scaler = steps.scaler(); scaler != nullptr)
+        states_.push_back({"grad_scaler", [scaler] { return scaler->save(); },
+                           [scaler](const std::string& state) { scaler->load(state); }});
+    if (const auto device = steps.parts().device; !device.is_cpu())
+        states_.push_back(
+            generator_state("torch_gpu_generator", at::globalContext().defaultGenerator(device)));
+}
+
+void Checkpoints::restore(nn::Model& model, TrainingSteps& steps) {
+    keep_states_of(steps);
     if (!stored_) return;
     together_on_file([&] {
-        take_training(*stored_, model, optimizer);
+        take_training(*stored_, model, steps.optimizer());
         take_rank(*stored_, control_.rank(), states_);
     });
     stored_.reset();
@@ -111,10 +129,8 @@ bool Checkpoints::save(std::int64_t completed_steps, const nn::Model& model,
         if (writes) put_rank_state(checkpoint, state.name, all);
     }
     if (writes) write(checkpoint, model, optimizer);
-    // The others wait here, not in the next step, whose time is measured.
-    std::int32_t code = failure_code_;
-    control_.broadcast(comm::view(std::span(&code, 1)), 0);
-    return code == 0;
+    // The other ranks wait here: the next step's time is measured.
+    return !comm::from_root(control_, last_failed_);
 }
 
 // A checkpoint that cannot be written does not end the run.
@@ -127,14 +143,15 @@ void Checkpoints::write(Checkpoint& checkpoint, const nn::Model& model,
         ++written_;
         last_step_ = checkpoint.completed_steps;
         bytes_ = bytes.size();
-        failure_code_ = 0;
+        last_failed_ = false;
     } catch (const std::exception& error) {
-        const bool internal = base::describe_failure(error).code == base::ExitCode::internal;
-        failure_code_ =
-            static_cast<int>(internal ? base::ExitCode::internal : base::ExitCode::environment);
-        failures_.push_back(fmt::format("the checkpoint after step {} was not written: {}",
-                                        checkpoint.completed_steps, options::user_message(error)));
-        base::log::warn(failures_.back());
+        last_failed_ = true;
+        auto failure = base::describe_failure(error);
+        if (failure.code != base::ExitCode::internal) failure.code = base::ExitCode::environment;
+        failure.sentence = fmt::format("the checkpoint after step {} was not written: {}",
+                                       checkpoint.completed_steps, failure.sentence);
+        base::log::warn(options::user_message(failure.sentence, failure.settings));
+        failures_.push_back(std::move(failure));
     }
 }
 
@@ -147,10 +164,11 @@ void Checkpoints::describe(results::Run& run) const {
     fact("written", written_);
     fact("last_step", last_step_);
     fact("bytes", static_cast<std::int64_t>(bytes_));
-    // A failure of the last attempt comes first: it decides the exit code.
-    run.warnings.insert(failure_code_ != 0 ? run.warnings.begin() : run.warnings.end(),
-                        failures_.rbegin(), failures_.rend());
-    if (run.exit_code == 0) run.exit_code = failure_code_;
+    for (const auto& failure : failures_)
+        if (last_failed_ && &failure == &failures_.back())
+            add_failure(run, failure);
+        else
+            run.warnings.push_back(options::user_message(failure.sentence, failure.settings));
 }
 
 }  // namespace ranklab::experiments

@@ -26,8 +26,7 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t kSchema = 3;
 constexpr const char* kSetting = "checkpoint";
-// HDF5 looks for its signature at 0, 512, 1024 ...: the bytes before it are the user's ("user
-// block").
+// HDF5 searches its signature at 0, 512, 1024 ...; the bytes before it are a "user block".
 constexpr std::size_t kHeader = 512;
 constexpr std::string_view kFirstLine = "ranklab checkpoint\n";
 
@@ -44,7 +43,7 @@ std::string header_of(std::span<const std::byte> rest, std::size_t image) {
     return header;
 }
 
-// The number behind `word`; 0 without one.
+// The number after `word`; 0 without one.
 std::size_t number_after(std::string_view text, std::string_view word) {
     const std::size_t at = text.find(word);
     if (at == std::string_view::npos) return 0;
@@ -55,7 +54,7 @@ std::size_t number_after(std::string_view text, std::string_view word) {
     throw base::DataError("the checkpoint is damaged or cut short; restore it, or begin anew");
 }
 
-// The size of the HDF5 part, behind the header.
+// Returns the size of the HDF5 part, which follows the header.
 std::size_t checked_image_size(std::span<const std::byte> bytes) {
     const std::string_view header = text_of(bytes).substr(0, kHeader);
     if (!header.starts_with(kFirstLine))
@@ -73,7 +72,7 @@ std::size_t checked_image_size(std::span<const std::byte> bytes) {
     return image;
 }
 
-// The arrays go into the HDF5 group; their entries in the index are returned.
+// Writes arrays into the group and returns their entries in the index.
 Json write_arrays(const hdf5::Group& group, const std::vector<NamedArray>& arrays) {
     Json entries = Json::array();
     for (const auto& [name, values] : arrays) {
@@ -159,7 +158,7 @@ void check_same_settings(const CheckpointSettings& now, const CheckpointSettings
 }
 
 Bytes encode(const Checkpoint& checkpoint) {
-    // Loader threads may read volumes through it.
+    // Loader threads may read volumes through HDF5 meanwhile.
     const std::lock_guard lock(hdf5::library_mutex());
     hdf5::File file = hdf5::File::create_in_memory();
     const hdf5::Group root = file.root();

@@ -1,5 +1,4 @@
-// A checkpoint as plain data, and the file that holds it (docs/checkpoint.md). No torch and no
-// ranks in here.
+// A checkpoint as plain data, and its file (docs/checkpoint.md). No LibTorch and no ranks in here.
 #pragma once
 
 #include <cstddef>
@@ -30,25 +29,25 @@ using CheckpointSettings = std::map<std::string, std::string>;
 
 struct Checkpoint {
     std::int64_t completed_steps = 0;
-    CheckpointSettings settings;  ///< equal in the run that goes on
+    CheckpointSettings settings;  ///< must be equal in the run that resumes it
     std::vector<NamedArray> parameters;
     std::vector<NamedArray> buffers;
     std::vector<ArraySet> optimizer;  ///< one set per kind of state, by the parameters' names
     std::vector<ArraySet> ranks;      ///< one set per rank: its random generators, as bytes
 };
 
-/// OptionError that names each difference with both values, unless there is none.
+/// Throws OptionError with each difference and both of its values, if there is one.
 void check_same_settings(const CheckpointSettings& now, const CheckpointSettings& stored);
 
-/// The file's bytes: a header with a checksum, then HDF5 for others to read, then the index that we
-/// read.
+/// Returns the file's bytes: a header with a checksum, HDF5 for other programs, and the index that
+/// decode() reads.
 std::vector<std::byte> encode(const Checkpoint& checkpoint);
 
-/// DataError unless the bytes are a whole, undamaged checkpoint of this schema.
+/// Throws DataError unless the bytes are a complete, undamaged checkpoint of this schema.
 Checkpoint decode(std::span<const std::byte> bytes);
 
-/// FOLDER/checkpoint.h5 has one writer at a time: each new one is written under another name,
-/// brought to the disk and renamed. Errors name --checkpoint.
+/// FOLDER/checkpoint.h5. Has one writer at a time; a new file is written under another name, synced
+/// and renamed. Errors name --checkpoint.
 class CheckpointFile {
   public:
     static constexpr const char* kPrevious = "checkpoint.previous.h5";
@@ -57,18 +56,18 @@ class CheckpointFile {
 
     const std::filesystem::path& path() const { return path_; }
 
-    /// To be called before the work: makes the folder, and removes files that killed writers left.
-    /// EnvironmentError where a file of `expected_bytes` could not be written there now.
+    /// Called before the work: makes the folder and removes the temporary files of killed writers.
+    /// Throws EnvironmentError if a file of `expected_bytes` could not be written now.
     void prepare(std::uint64_t expected_bytes) const;
 
-    /// The file's bytes, or nothing where there is no file yet.
+    /// Returns the file's bytes, or nothing if there is no file yet.
     std::optional<std::vector<std::byte>> read() const;
 
-    /// Makes the next write keep an existing file as checkpoint.previous.h5. False where there is
-    /// none.
+    /// Makes the next write() keep an existing file as checkpoint.previous.h5. Returns false if
+    /// there is no file.
     bool set_aside_first();
 
-    /// On the disk when this returns; if it throws before, the last one is still there.
+    /// Returns once the file is on the disk. If it throws, the last file is still there.
     void write(std::span<const std::byte> bytes);
 
   private:

@@ -27,7 +27,6 @@ NamedArray array_of(const std::string& name, const torch::Tensor& tensor) {
     return array;
 }
 
-// `bytes` holds as many bytes as the tensor.
 torch::Tensor tensor_of(const void* bytes, torch::IntArrayRef shape, torch::Dtype type) {
     torch::Tensor tensor = torch::empty(shape, type);
     if (tensor.nbytes() > 0) std::memcpy(tensor.mutable_data_ptr(), bytes, tensor.nbytes());
@@ -45,7 +44,7 @@ std::vector<NamedArray> arrays_of(const NamedTensors& tensors) {
     return arrays;
 }
 
-// Names, shapes and types have to be this model's, in its order.
+// Throws DataError unless names, shapes and types are the model's, in its order.
 template <class NamedTensors>
 void take_tensors(const std::vector<NamedArray>& arrays, const NamedTensors& tensors,
                   const char* kind) {

@@ -1,4 +1,4 @@
-// Between what trains and what a checkpoint holds.
+// Converts the state of a training to the arrays of a checkpoint and back.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -13,7 +13,7 @@
 
 namespace ranklab::experiments {
 
-/// One rank's own state, such as a random generator's, as bytes. `load` throws DataError for bytes
+/// A state of one rank, such as a random generator, as bytes. `load` throws DataError for bytes
 /// that `save` did not make.
 struct RankState {
     std::string name;
@@ -21,23 +21,24 @@ struct RankState {
     std::function<void(const std::string&)> load;
 };
 
-/// A random generator's; it shares the generator.
+/// The state of a random generator, which it shares.
 RankState generator_state(const std::string& name, const at::Generator& generator);
 
-/// LibTorch's generator of this process for the CPU: dropout's, among others.
+/// The state of LibTorch's CPU generator, which draws dropout.
 RankState torch_cpu_generator();
 
-/// Parameters, buffers and the optimizer's state into `checkpoint`, on rank 0's side.
+/// Copies parameters, buffers and the optimizer's state into `checkpoint`.
 void put_training(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer);
 
-/// Puts the checkpoint's state back. DataError where it is of another model; earlier changes are
-/// not undone.
+/// Copies the checkpoint's state back. Throws DataError if it is another model's, and then leaves
+/// the model partly changed.
 void take_training(const Checkpoint& checkpoint, nn::Model& model, train::Optimizer& optimizer);
 
-/// The states of rank `rank`, which have to be those in `states`, by name and number.
+/// Loads the states of rank `rank`. Throws DataError if the checkpoint has other names or another
+/// number of them.
 void take_rank(const Checkpoint& checkpoint, int rank, const std::vector<RankState>& states);
 
-/// `by_rank[r]` as an array of the checkpoint, for rank r.
+/// Adds by_rank[r] as an array of rank r.
 void put_rank_state(Checkpoint& checkpoint, const std::string& name,
                     const std::vector<std::string>& by_rank);
 

@@ -24,7 +24,7 @@ torch::Tensor weighted_loss(nn::Model& model, const TensorBatch& batch, double w
     return model.loss(model.forward(batch.input), batch.targets) * weight;
 }
 
-// One after another in one tensor; gradients that are not there count as zeros.
+// One tensor of all gradients; an undefined gradient counts as zeros.
 torch::Tensor flattened(const std::vector<torch::Tensor>& gradients,
                         const std::vector<torch::Tensor>& parameters) {
     std::vector<torch::Tensor> rows;
@@ -44,7 +44,7 @@ torch::Tensor reference(nn::Model& model, const std::vector<torch::Tensor>& para
                                           std::nullopt, false, /*allow_unused=*/true);
     }
     torch::Tensor flat = flattened(gradients, parameters);
-    // Alone there is nothing to sum, and the data plane may not reach where the gradients are.
+    // At one rank there is nothing to sum, and its data plane may not carry GPU memory.
     if (data.world_size() > 1) data.allreduce(train::view_of(flat), comm::ReduceOp::sum);
     return flat;
 }
@@ -62,7 +62,7 @@ double largest(const torch::Tensor& numbers) {
     return std::max(high.item<double>(), -low.item<double>());
 }
 
-// Summed in double, in pieces: the check's memory stays small.
+// Sums in double, in pieces that keep the check's memory small.
 double norm_of(const torch::Tensor& numbers) {
     constexpr std::int64_t kPiece = 1 << 20;
     double sum = 0;
@@ -71,8 +71,8 @@ double norm_of(const torch::Tensor& numbers) {
     return std::sqrt(sum);
 }
 
-// Relative to the parameter's own largest number, beyond rounding of the largest of all: the
-// gradient of a bias before BatchNorm is 0, and what is computed is rounding.
+// Relative to the parameter's own largest number. Differences within the rounding of the largest
+// number of all count as 0: the gradient of a bias before BatchNorm is rounding alone.
 std::vector<double> differences(const torch::Tensor& expected,
                                 const std::vector<torch::Tensor>& parameters, double rounding) {
     std::vector<double> worst;
@@ -80,12 +80,12 @@ std::vector<double> differences(const torch::Tensor& expected,
     const double allowed = rounding * largest(expected);
     for (const auto& parameter : parameters) {
         const auto wanted = expected.narrow(0, begin, parameter.numel());
-        const auto& given = parameter.grad();  // none of a parameter that is not used
+        const auto& given = parameter.grad();  // undefined for an unused parameter
         const double scale = largest(wanted);
         const double most =
             given.defined() ? largest(given.detach().reshape({-1}) - wanted) : scale;
         const double difference = most <= allowed ? 0.0 : most;
-        // NaN compares as no difference at all: it must not pass.
+        // NaN would pass every comparison.
         worst.push_back(std::isfinite(difference) ? (scale > 0 ? difference / scale : difference)
                                                   : std::numeric_limits<double>::infinity());
         begin += parameter.numel();

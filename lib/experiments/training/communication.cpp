@@ -18,13 +18,11 @@ namespace {
 
 using measure::RankSamples;
 
-// A late rank is named when it comes last this often, and the others lose this share of a step to
-// it.
+// A straggler comes last in this share of steps, and costs the others this share of a step.
 constexpr double kMostlyLast = 0.8;
 constexpr double kNoticeableWait = 0.05;
-// The chance that ranks that are alike give this result: some rank would come last so often in one
-// of a thousand runs. Successive steps are not independent, so a few never suffice, with any number
-// of ranks.
+// The probability that one of equal ranks comes last that often. Successive steps are not
+// independent, so that a few never suffice, at any number of ranks.
 constexpr double kByLuck = 0.001;
 constexpr std::size_t kFewestSteps = 6;  // fewer have no 95 % interval of a median
 
@@ -32,8 +30,8 @@ double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
 }
 
-// The moment at which this rank's gradients are complete: the rest of its backward phase is not its
-// own work, as PyTorch's reducer waits there for all sums.
+// When this rank's gradients are complete. The rest of its backward phase may be waiting: PyTorch's
+// reducer waits there for all sums.
 double own_backward_end(const StepReductions& step) {
     double ready = step.backward_begin;
     for (const auto& times : step.reductions) ready = std::max(ready, times.ready);
@@ -79,7 +77,7 @@ OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
     return pairs;
 }
 
-// One value of all pairs together: no mean, no extremes.
+// One value of all pairs, without mean and extremes.
 results::Measurement of_pairs(std::string_view name, double value, std::size_t n,
                               const stats::Interval& ci = {}) {
     auto m = one_column(name, "", "none", {});  // a summary and nothing else
@@ -89,10 +87,11 @@ results::Measurement of_pairs(std::string_view name, double value, std::size_t n
     return m;
 }
 
-// The overlap by the probe's pairs, and that by the stamps of its steps.
+}  // namespace
+
 void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicator& control) {
+    if (probe.pairs.with.empty()) return;
     const OverlapPairs pairs = gathered(probe, control);
-    if (pairs.with.empty()) return;
     const OverlapEstimate found = estimate_overlap(pairs);
     const auto add = [&run](const char* name, const std::vector<double>& values) {
         if (!values.empty())
@@ -112,12 +111,14 @@ void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicato
         run.context.push_back({"communication", "no_overlap", found.why_none});
 }
 
-// One reduction, a value a step.
+namespace {
+
+// The times of one reduction, one value per step.
 struct BucketTimes {
     std::vector<double> ready_at, waited, took;
 };
 
-// Folds each reduction of a step over ranks at once, so that memory does not grow with ranks.
+// Folds each reduction of a step over ranks, so that memory does not grow with ranks.
 void add_step(std::vector<BucketTimes>& buckets, const std::vector<StepReductions>& by_rank,
               const StepAnalysis& analysis) {
     buckets.resize(analysis.transfers.size());
@@ -135,11 +136,11 @@ void add_step(std::vector<BucketTimes>& buckets, const std::vector<StepReduction
 }
 
 void add_reductions_table(results::Run& run, const std::vector<BucketTimes>& buckets,
-                          const CommunicationFacts& facts) {
+                          const Buckets& sums) {
     const auto whole = [](std::size_t count) { return static_cast<std::int64_t>(count); };
     results::Rows table("communication");
-    for (std::size_t i = 0; i < facts.bucket_bytes.size(); ++i)
-        table.add({whole(i), whole(facts.bucket_parameters[i]), whole(facts.bucket_bytes[i]),
+    for (std::size_t i = 0; i < sums.bytes.size(); ++i)
+        table.add({whole(i), whole(sums.parameters[i]), whole(sums.bytes[i]),
                    median(buckets[i].ready_at), median(buckets[i].waited),
                    median(buckets[i].took)});
     run.tables.push_back(std::move(table).table());
@@ -164,7 +165,7 @@ struct Excess {
     double seconds = 0;
 };
 
-// For each rank the phase that is longest against the same phase of the other ranks.
+// Returns for each rank the phase that exceeds the other ranks' mean of that phase the most.
 std::vector<Excess> excesses_of(const RankSamples& medians) {
     std::vector<Excess> worst(medians.ranks, {"none", 0});
     for (std::size_t phase = 0; phase < medians.rows(); ++phase) {
@@ -225,7 +226,7 @@ bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks) {
     return steps - times < stats::binomial_rank(steps, 1 - 1 / all, kByLuck / all).k;
 }
 
-bool SampledSteps::add(StepReductions step) {
+void SampledSteps::add(StepReductions step) {
     const std::size_t place = seen_++;
     if (place % every_ == 0 && steps_.size() >= most_) {
         for (std::size_t i = 0; 2 * i < steps_.size(); ++i)
@@ -233,9 +234,7 @@ bool SampledSteps::add(StepReductions step) {
         steps_.resize((steps_.size() + 1) / 2);
         every_ *= 2;
     }
-    if (place % every_ != 0) return false;
-    steps_.push_back(std::move(step));
-    return true;
+    if (place % every_ == 0) steps_.push_back(std::move(step));
 }
 
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
@@ -248,12 +247,11 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
         });
     };
     for (std::size_t i = 0; i < by_rank.front().reductions.size(); ++i) {
-        // A rank that is early waits in there for the last one: the shortest time is the transfer.
+        // An early rank's time includes waiting for the last one: the shortest is the transfer.
         const double transfer = moving_time(shortest(moving_time, i)->reductions[i]);
         result.transfers.push_back(transfer);
         result.transfer += transfer;
-        // The transfer ended on all ranks at once: on the rank that came last it fills the end of
-        // its interval.
+        // The transfer ends on all ranks at once. The last rank's interval ends with it.
         const auto last = shortest(whole_time, i);
         const double end = last->reductions[i].end;
         result.hidden += overlap_of(end - transfer, end, last->backward_begin, last->backward_end);
@@ -284,19 +282,15 @@ void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicato
     }
 }
 
-void add_communication(results::Run& run, const SampledSteps& mine, const OverlapProbe& probe,
-                       const CommunicationFacts& facts, const StepMedians& medians,
-                       const std::string& host, comm::Communicator& control) {
-    const auto hosts = comm::gather_texts(control, host);
-    const auto count = [&run](const char* name, double value) {
-        run.measurements.push_back(one_column(name, "run", "none", {value}));
+void add_reductions(results::Run& run, const SampledSteps& mine, const Buckets& sums,
+                    const StepMedians& medians, const std::string& host,
+                    comm::Communicator& control) {
+    const auto count = [&run](const char* name, std::size_t value) {
+        run.measurements.push_back(one_column(name, "run", "none", {static_cast<double>(value)}));
     };
-    count("collectives_per_step", static_cast<double>(facts.bucket_bytes.size()));
-    count("reduced_bytes_per_step",
-          static_cast<double>(std::accumulate(facts.bucket_bytes.begin(), facts.bucket_bytes.end(),
-                                              std::size_t{0})));
+    count("collectives_per_step", sums.bytes.size());
+    count("reduced_bytes_per_step", std::reduce(sums.bytes.begin(), sums.bytes.end()));
     if (control.world_size() == 1) return;
-    add_overlap(run, probe, control);
     std::vector<StepAnalysis> analyses;
     std::vector<BucketTimes> buckets;
     visit_reductions(mine.steps(), control, [&](const auto& by_rank) {
@@ -304,11 +298,11 @@ void add_communication(results::Run& run, const SampledSteps& mine, const Overla
         add_step(buckets, by_rank, analyses.back());
     });
     if (analyses.empty()) return;
-    add_reductions_table(run, buckets, facts);
+    add_reductions_table(run, buckets, sums);
     if (analyses.size() < mine.seen())
         run.context.push_back({"communication", "steps_looked_at",
                                fmt::format("{} of {}", analyses.size(), mine.seen())});
-    add_waiting(run, analyses, mine.seen(), medians, hosts);
+    add_waiting(run, analyses, mine.seen(), medians, comm::gather_texts(control, host));
 }
 
 }  // namespace ranklab::experiments

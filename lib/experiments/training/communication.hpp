@@ -1,6 +1,5 @@
-// Analysis of all ranks' reductions: transfer time, how much of it is hidden behind backward, and
-// which rank the others waited for. It uses no torch, and analyse() uses no ranks, so that tests
-// can use made-up stamps.
+// Analysis of all ranks' reductions: transfer time, its part inside backward, and the rank that the
+// others waited for. No LibTorch in here; analyse() is a pure function.
 #pragma once
 
 #include <functional>
@@ -16,10 +15,10 @@ namespace ranklab::experiments {
 
 /// Seconds since the step began, on this rank's clock.
 struct ReductionTimes {
-    double ready = 0;   ///< this rank's gradients were there
+    double ready = 0;   ///< this rank's gradients were complete
     double start = 0;   ///< handed to the library
     double moving = 0;  ///< all ranks were known to have come, or the transfer began
-    double end = 0;     ///< the sum was there
+    double end = 0;     ///< the sum was complete
 };
 
 /// One rank's step.
@@ -29,18 +28,18 @@ struct StepReductions {
     std::vector<ReductionTimes> reductions;
 };
 
-/// At most so many of a rank's steps, spread evenly over a run of unknown length: when there is no
-/// room every second one is dropped, and half as many are taken from then on. The steps are the
-/// same on all ranks.
+/// At most `most` of a rank's steps, spread evenly over a run of unknown length: when they are
+/// full, every second one is dropped, and half as many are added from then on. All ranks keep the
+/// same steps.
 class SampledSteps {
   public:
     SampledSteps() = default;
     explicit SampledSteps(std::size_t most) : most_(most) {}
 
-    /// The next step; whether it was taken.
-    bool add(StepReductions step);
+    /// Adds the next step, or passes it over.
+    void add(StepReductions step);
     const std::vector<StepReductions>& steps() const { return steps_; }
-    /// Steps that came, taken or not.
+    /// Steps that came, added or passed over.
     std::size_t seen() const { return seen_; }
 
   private:
@@ -48,53 +47,57 @@ class SampledSteps {
     std::vector<StepReductions> steps_;
 };
 
-/// One step of all ranks. Clocks of different hosts are not compared: a reduction ends everywhere
-/// when the last rank has come and the data has travelled, so the shortest of the ranks' (end -
-/// moving) is the transfer. A rank's (end - start) beyond that is the reduction's waiting, and the
-/// rank's own only outside of its backward.
+/// One step of all ranks, in s. Clocks of different hosts are never compared: a reduction ends on
+/// all ranks once the last one has come and the data has travelled, so the ranks' shortest (end -
+/// moving) is the transfer. The rest of a rank's (end - start) is waiting. The rank itself waits
+/// only outside of its backward.
 struct StepAnalysis {
-    double transfer = 0;       ///< sum over reductions: total communication
-    double hidden = 0;         ///< of it, inside the backward of the rank that came last
-    std::vector<double> wait;  ///< by rank: sum over reductions
-    std::vector<double> idle;  ///< of it, outside of its backward, until its gradients are there
+    double transfer = 0;            ///< sum over reductions: total communication
+    double hidden = 0;              ///< its part inside the backward of the rank that came last
+    std::vector<double> wait;       ///< by rank: sum over reductions
+    std::vector<double> idle;       ///< by rank: its waiting outside of backward
     std::vector<double> transfers;  ///< by reduction
-    std::size_t last_rank = 0;      ///< whose reductions waited least
+    std::size_t last_rank = 0;      ///< the rank whose reductions waited least
 };
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 
-/// Whether a rank that came last in `times` of the steps is really late: it did in most of them,
-/// and in so many that chance would cause it in one of a thousand runs at most.
+/// True if a rank that came last in `times` of `steps` is a straggler: it came last in at least
+/// 80 % of them, and chance alone would give that in at most one of a thousand runs.
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 
-/// Calls `take` with each step of all ranks, by rank, that has as many reductions as the last one
-/// (the first ones may have had other buckets). Collective, a step at a time, so that memory never
-/// holds all of them.
+/// Calls `take` with each step, by rank. Passes over steps that have another number of reductions
+/// than the last one: buckets are rebuilt early in a run. Collective, one step at a time: memory
+/// does not grow with ranks.
 void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take);
 
-/// Pairs of steps, one with communication and one with the same arithmetic without it; times of
-/// this rank, and the reductions of the steps with.
+/// Pairs of steps, one with communication and one without it: this rank's times, and the reductions
+/// of the steps with communication.
 struct OverlapProbe {
     OverlapPairs pairs;
     std::vector<StepReductions> reductions;
 };
 
-struct CommunicationFacts {
-    std::vector<std::size_t> bucket_bytes;
-    std::vector<std::size_t> bucket_parameters;
+/// What a step sums, by reduction.
+struct Buckets {
+    std::vector<std::size_t> bytes, parameters;
 };
 
 /// Medians over counted steps.
 struct StepMedians {
-    measure::RankSamples phases;  ///< a row a phase, in base::Phase's order; a column a rank
-    double step = 0;              ///< of the slowest ranks' steps
+    measure::RankSamples phases;  ///< a row per phase, in base::Phase's order; a column per rank
+    double step = 0;              ///< s, of the slowest ranks' steps
 };
 
-/// Collective. Adds measurements and the tables `communication` (a row a reduction) and `waiting`
-/// (a row a rank), and for a late rank a fact and a warning that names it, its host and its phase.
-/// If only some steps were examined, the fact `steps_looked_at` says "262 of 10000".
-void add_communication(results::Run& run, const SampledSteps& mine, const OverlapProbe& probe,
-                       const CommunicationFacts& facts, const StepMedians& medians,
-                       const std::string& host, comm::Communicator& control);
+/// Collective. Adds the tables `communication` (one row per reduction) and `waiting` (one row per
+/// rank), and for a straggler a fact and a warning with its rank, host and phase. If only some
+/// steps were analysed, the fact `steps_looked_at` says "262 of 10000".
+void add_reductions(results::Run& run, const SampledSteps& mine, const Buckets& buckets,
+                    const StepMedians& medians, const std::string& host,
+                    comm::Communicator& control);
+
+/// Collective. Adds the overlap by the pairs' times and by the stamps of their steps; nothing
+/// without a pair.
+void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicator& control);
 
 }  // namespace ranklab::experiments

@@ -13,14 +13,14 @@
 namespace ranklab::experiments {
 namespace {
 
-// Bytes that n samples take: fixed + per_sample x n.
+// n samples take fixed + per_sample x n bytes.
 struct MemoryPart {
     std::string name;
     std::int64_t fixed = 0, per_sample = 0;
 };
 
-// A storage that an operation returned. Held, so that no other one gets its address; what autograd
-// keeps has a further holder.
+// The storage of an operation's output, held so that no other output gets its address. If autograd
+// keeps it, its use count is above 1.
 struct HeldStorage {
     c10::Storage storage;
     std::int64_t fixed = 0, per_sample = 0;
@@ -29,8 +29,8 @@ struct HeldStorage {
 using Recorded = std::unordered_map<const void*, HeldStorage>;
 thread_local Recorded* recorded = nullptr;  // LibTorch's callbacks are plain functions
 
-// A storage counts once. Where its tensor is of 0 samples it has no bytes itself, and the other
-// dimensions of its largest view are those of a sample.
+// A storage counts once. A tensor of 0 samples has no bytes: the other dimensions of its largest
+// view are the size of a sample.
 void note_outputs(const at::RecordFunction& function, at::ObserverContext*) {
     for (const auto& output : function.outputs()) {
         if (!output.isTensor() || !output.toTensor().has_storage()) continue;
@@ -59,7 +59,7 @@ class Recording : base::Immovable {
     at::CallbackHandle handle_;
 };
 
-// The batch and what autograd keeps of its forward. An empty batch computes nothing.
+// The batch and what autograd keeps of its forward, by an empty batch, which computes nothing.
 MemoryPart activations_of(nn::Model& model, const TrainingOptions& options) {
     Recorded all;
     const Recording recording(all);
@@ -76,7 +76,7 @@ MemoryPart activations_of(nn::Model& model, const TrainingOptions& options) {
     return sum;
 }
 
-// On the CPU, in memory that was never touched; another memory format would take as much.
+// On the CPU, in memory that is never touched. Another memory format takes as much.
 std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
     auto speed = options.speed;
     speed.channels_last = speed.jit = false;
@@ -85,8 +85,7 @@ std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
     return prepared(make_model(options), speed, torch::kCPU);
 }
 
-// Not of a traced network, of a CUDA graph, and of a user's own network, through which an empty
-// batch may not pass.
+// False for traced networks, CUDA graphs, and users' own networks, which may refuse an empty batch.
 bool knows_activations(const TrainingOptions& options) {
     return !options.speed.jit && !options.speed.cuda_graph &&
            !model_entry(options.settings).is_script;
@@ -98,7 +97,7 @@ std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
     return bytes;
 }
 
-// Copies besides the gradients themselves.
+// Copies of gradients in buckets.
 std::int64_t bucket_bytes(const TrainingOptions& options, std::int64_t gradients) {
     if (entry_of(train::gradient_syncs(), *options.settings.sync).copies) return gradients;
     if (options.compression == train::Compression::none) return 0;
@@ -106,7 +105,7 @@ std::int64_t bucket_bytes(const TrainingOptions& options, std::int64_t gradients
            static_cast<std::int64_t>(c10::elementSize(options.speed.parameter_type()));
 }
 
-// The tensors of a rank, of all replicas where it has several; the last part is their sum.
+// The tensors of a rank, summed over its replicas. The last part is the sum of the others.
 std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
     const auto& settings = options.settings;
     const std::int64_t replicas = settings.replicas.value_or(1);

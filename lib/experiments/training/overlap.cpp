@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::size_t kFewestPairs = 6;  // fewer have no 95 % interval of a median
 
-// Stamps and steps' times measure one thing in two ways. If they differ by more, one of them is
-// wrong.
+// The range of the balance, which is 1 if stamps and step times agree.
 constexpr stats::Interval kAgreement{0.75, 1.25};
 
 double median(const std::vector<double>& values) {
@@ -57,7 +56,7 @@ std::string why_none(const OverlapEstimate& estimate, double overlap, const stat
 OverlapEstimate estimate_overlap(const OverlapPairs& pairs) {
     OverlapEstimate estimate;
     estimate.exposed = differences(pairs.with, pairs.without);
-    // Moving data takes the processor too, so backward may get longer: that part was not hidden.
+    // Moving data takes processor time and makes backward longer: that part was not hidden.
     estimate.backward_longer = differences(pairs.backward_with, pairs.backward_without);
     const double total = median(pairs.total);
     if (!(total > 0)) {
@@ -73,7 +72,7 @@ OverlapEstimate estimate_overlap(const OverlapPairs& pairs) {
                         estimate.exposed.size(), kFewestPairs);
         return estimate;
     }
-    // A step that was slow in all is so in both numbers.
+    // Paired: a slow step is slow in both numbers.
     const auto exposed = stats::estimate_paired_ratio(estimate.exposed, pairs.total);
     const double overlap = 1 - exposed.ratio;
     const stats::Interval ci{1 - exposed.ci.high, 1 - exposed.ci.low};

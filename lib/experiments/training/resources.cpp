@@ -16,15 +16,15 @@
 namespace ranklab::experiments {
 namespace {
 
-// There are fewer ranks than it is made for, and no option says how they make the batch.
+// True for fewer ranks than the configuration is made for, if no option sets their batch.
 bool is_short_of_ranks(const TrainingOptions& options, int world_size) {
     const auto& settings = options.settings;
     return settings.expected_ranks && world_size < *settings.expected_ranks &&
            !options.has_own_batch && settings.accumulate <= 1;
 }
 
-// The memory of a step's samples in the computing type, and of the batches made ahead, at least a
-// byte per element.
+// Throws EnvironmentError if the host's memory cannot hold a step's samples in fp32 and the batches
+// made ahead at one byte per element.
 void check_memory(const TrainingOptions& options) {
     const std::int64_t batch = *options.settings.batch_size;
     const double ahead = options.input.workers > 0 ? 1.0 + options.input.prefetch : 1.0;
@@ -38,7 +38,7 @@ void check_memory(const TrainingOptions& options) {
         batch, base::human_bytes(needed), base::human_bytes(there)));
 }
 
-// Cores of this rank's own, of those whose time its cgroup allows.
+// The cores of this rank, within the CPU time of its cgroup.
 int own_cores(const comm::Communicator& control) {
     const int cores = host::cores_in(host::cpuset());
     const int ranks = std::max(1, control.local_size());
@@ -58,8 +58,7 @@ std::string made_for_note(const TrainingOptions& options, int world_size) {
     if (!options.settings.expected_ranks) return "";
     const std::string note = fmt::format("made for {} ranks", *options.settings.expected_ranks);
     if (!is_short_of_ranks(options, world_size)) return note;
-    // The fewest micro-batches that are no larger than those of the job it was made for, and
-    // divide.
+    // The fewest micro-batches that divide the batch and are no larger than planned.
     const std::int64_t local = *options.settings.batch_size;
     const std::int64_t meant =
         std::max<std::int64_t>(1, local * world_size / *options.settings.expected_ranks);
@@ -71,9 +70,9 @@ std::string made_for_note(const TrainingOptions& options, int world_size) {
         note, world_size, parts);
 }
 
-// Measured (docs/overlap.md): between hosts a sleeping thread with non-blocking allreduces hides
-// the network. Within a host the processors move the data: the blocking allreduce takes a third of
-// the time, and runs during backward only where a core is free.
+// As measured in docs/overlap.md. Between hosts a sleeping thread with non-blocking allreduces
+// hides the network. Within a host processors move the data: a blocking allreduce takes a third of
+// the time, and overlaps with backward only on a free core.
 TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& control) {
     auto& settings = options.settings;
     const bool one_host = control.local_size() == control.world_size();
@@ -122,8 +121,7 @@ nn::ModelConfig model_config(const TrainingOptions& options) {
 
 }  // namespace
 
-// One seed gives every rank the same weights; rank 0's are broadcast nevertheless, and compared
-// afterwards.
+// One seed gives every rank the same weights. Rank 0's are broadcast all the same.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
     const auto entry = model_entry(options.settings);
     torch::manual_seed(options.seed());

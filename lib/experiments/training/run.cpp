@@ -6,7 +6,6 @@
 #include <torch/utils.h>
 #include <torch/version.h>
 
-#include <functional>
 #include <memory>
 
 #include "base/error.hpp"
@@ -16,8 +15,8 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/training/ablation.hpp"
+#include "experiments/training/bucket_file.hpp"
 #include "experiments/training/checkpoint.hpp"
-#include "experiments/training/files.hpp"
 #include "experiments/training/loop.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
@@ -92,7 +91,7 @@ void check_batches(const TrainingOptions& options, const nn::Model& model,
     });
 }
 
-// Nothing without --checkpoint.
+// Null without --checkpoint.
 std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options,
                                               const RunContext& around, const nn::Model& model,
                                               std::int64_t samples) {
@@ -117,28 +116,9 @@ measure::Schedule resumed(const measure::Schedule& schedule, const Checkpoints* 
     return rest;
 }
 
-bool saves_parameters(const TrainingOptions& options, const comm::Communicator& control) {
-    return control.rank() == 0 && options.settings.save_parameters.has_value();
-}
-
-void check_files_beside(const TrainingOptions& options, const nn::Model& model,
-                        comm::Communicator& control) {
-    comm::all_or_throw(control, [&] {
-        if (saves_parameters(options, control))
-            check_parameter_file(*options.settings.save_parameters, model);
-        if (control.rank() == 0 && options.settings.benchy_json)
-            check_benchy_file(*options.settings.benchy_json);
-    });
-}
-
-// From here on the ranks draw different numbers (dropout); rank 0 goes on as a single rank would.
+// Ranks draw different numbers (dropout). Rank 0 draws those of a run of one rank.
 void draw_own_numbers(std::uint64_t seed, int rank) {
     if (rank > 0) torch::manual_seed(seed + static_cast<std::uint64_t>(rank));
-}
-
-void add_scaler(results::Run& run, const train::GradScaler& scaler) {
-    run.context.push_back({"training", "loss_scale", fmt::format("{}", scaler.scale())});
-    run.context.push_back({"training", "skipped_steps", fmt::format("{}", scaler.skipped())});
 }
 
 void add_replicas(results::Run& run, const train::DataParallel& replicas) {
@@ -152,6 +132,15 @@ void add_replicas(results::Run& run, const train::DataParallel& replicas) {
         fmt::format("{} replicas share {}: use fewer, or more cores ({} --bind-to none, srun "
                     "--cpus-per-task={})",
                     threads.count(), cores, base::mpirun(), threads.count()));
+}
+
+void add_facts(results::Run& run, const TrainingSteps& steps) {
+    if (const auto* const replicas = steps.replicas(); replicas != nullptr)
+        add_replicas(run, *replicas);
+    if (const auto* const scaler = steps.scaler(); scaler != nullptr) {
+        run.context.push_back({"training", "loss_scale", fmt::format("{}", scaler->scale())});
+        run.context.push_back({"training", "skipped_steps", fmt::format("{}", scaler->skipped())});
+    }
 }
 
 void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& model,
@@ -184,59 +173,6 @@ void add_entry_facts(results::Run& run, const TrainingOptions& options,
     for (const auto& [name, holds] : facts) run.add_fact(name, holds ? "yes" : "no");
 }
 
-// Writes a file besides the run. If that fails the run is still stored, with that failure's exit
-// code. For rank 0, whose code all ranks take over.
-void write_beside(results::Run& run, const std::function<void()>& write) {
-    try {
-        write();
-    } catch (const std::exception& error) {
-        run.warnings.insert(run.warnings.begin(), options::user_message(error));
-        if (run.exit_code == 0)
-            run.exit_code = static_cast<int>(base::describe_failure(error).code);
-    }
-}
-
-void add_trials(results::Run& run, const TrainingLoop& loop, const TrainingOptions& options,
-                int rank) {
-    fill_verdicts(run, loop.verdicts());
-    const bool has_trials = run.valid && !loop.trials().empty();
-    if (has_trials) add_ablation(run, loop.trials());
-    mark_stopped(run, loop.stop_signal(),
-                 has_trials
-                     ? "during the trials: the numbers cover the complete rounds"
-                     : "during the trials, before a round was complete: there are no numbers");
-    if (loop.stop_signal() != 0 && !has_trials) run.valid = false;
-    if (has_trials && run.valid && options.settings.benchy_json && rank == 0)
-        write_beside(run, [&] { write_benchy_json(*options.settings.benchy_json, loop.trials()); });
-}
-
-// The overlap's steps come last: they leave other parameters than the run's.
-void drive(TrainingLoop& loop, results::Run& run, const TrainingOptions& options,
-           const nn::Model& model, const comm::Communicator& control) {
-    if (options.settings.ablation) return loop.ablate();
-    loop.run();
-    if (saves_parameters(options, control))
-        write_beside(run, [&] { write_parameter_file(*options.settings.save_parameters, model); });
-    loop.probe_overlap();
-}
-
-// The whole run, of which `run` has what was said before. Collective.
-void finish(results::Run& run, const TrainingLoop& loop, const TrainingOptions& options,
-            const RunContext& around) {
-    around.progress.activity("gathering timings");
-    if (loop.replicas() != nullptr) add_replicas(run, *loop.replicas());
-    if (loop.scaler() != nullptr) add_scaler(run, *loop.scaler());
-    if (options.settings.ablation)
-        add_trials(run, loop, options, around.control.rank());
-    else
-        fill_run(run, loop.record(), loop.verdicts(), host::host_name(), around.control);
-    add_layers(run, loop.layers(),
-               torch::TensorOptions(options.speed.parameter_type())
-                   .device(options.speed.cuda ? torch::kCUDA : torch::kCPU),
-               around.control);
-    around.progress.finish();
-}
-
 }  // namespace
 
 results::Run make_training_run(TrainingOptions options, const RunContext& around) {
@@ -255,7 +191,10 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     };
     const auto model = make_prepared(device.get());
     around.started("building the model");
-    check_files_beside(options, *model, control);
+    comm::all_or_throw(control, [&] {
+        if (control.rank() == 0 && options.settings.benchy_json)
+            check_benchy_file(*options.settings.benchy_json);
+    });
 
     const auto samples = data.train->size();
     const data::Sampler sampler = sampler_of(options, data, control);
@@ -266,51 +205,43 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     around.started("checkpoints");
     draw_own_numbers(options.seed(), control.rank());
 
-    std::unique_ptr<TraceWindow> trace;
-    if (options.settings.trace || options.settings.nvtx) {
-        StepWindow window;
-        comm::all_or_throw(control, [&] {
-            window = window_of(options.settings.trace_window.value_or(""), schedule);
-        });
-        trace = std::make_unique<TraceWindow>(options.settings.trace.value_or(""), window,
-                                              options.speed.cuda, control);
-    }
-    std::unique_ptr<Curves> curves;
-    if (options.settings.tensorboard)
-        curves = std::make_unique<Curves>(*options.settings.tensorboard, options.settings.resume,
-                                          schedule.first, options.effective(), control);
+    TrainingSteps steps({.options = options,
+                         .data = data,
+                         .source = source,
+                         .sampler = sampler,
+                         .steps_per_epoch = schedule.steps_per_epoch,
+                         .control = control,
+                         .data_plane = *data_plane,
+                         .make_model = make_prepared,
+                         .device = device.get()},
+                        *model);
+    ObservedRun observed{.options = options,
+                         .schedule = schedule,
+                         .data = data,
+                         .model = *model,
+                         .steps = steps,
+                         .around = around,
+                         .checkpoints = checkpoints.get()};
+    TrainingLoop loop(observed);
+    std::vector<TrialTimes> trials;
+    if (options.settings.ablation)
+        trials = make_trials(observed);
+    else
+        loop.run();
+    loop.end();
 
+    around.progress.activity("gathering timings");
     results::Run run;
     run.config = settings_of(options.effective());
-    TrainingLoop loop({.options = options,
-                       .data = data,
-                       .source = source,
-                       .schedule = schedule,
-                       .control = control,
-                       .data_plane = *data_plane,
-                       .progress = around.progress,
-                       .make_model = make_prepared,
-                       .device = device.get(),
-                       .checkpoints = checkpoints.get(),
-                       .start_up = around.start_up,
-                       .counting = around.counting,
-                       .curves = curves.get(),
-                       .trace = trace.get()},
-                      *model, sampler);
-    drive(loop, run, options, *model, control);
     add_facts(run, data, *model, options.structure);
     add_entry_facts(run, options, source);
+    add_facts(run, steps);
     if (control.rank() == 0) add_memory(run, options);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
-    if (checkpoints && control.rank() == 0) checkpoints->describe(run);
-    if (trace) trace->describe(run);
-    if (curves && !curves->whole())
-        run.warnings.push_back(
-            fmt::format("the curves in {} end early: the file could not be "
-                        "written; make room there",
-                        *options.settings.tensorboard));
-    finish(run, loop, options, around);
+    loop.fill(run);
+    if (options.settings.ablation) add_trials(run, observed, trials);
+    around.progress.finish();
     return run;
 }
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "experiments/training/checks.hpp"
 #include "host/topology.hpp"
 #include "train/equal_state.hpp"
 #include "train/graph_trainer.hpp"
@@ -17,9 +16,9 @@
 namespace ranklab::experiments {
 namespace {
 
-std::optional<Delay> delay_on(const TrainingSetup& setup) {
-    const auto& delay = setup.options.delay;
-    return delay && delay->rank == setup.control.rank() ? delay : std::nullopt;
+std::optional<Delay> delay_on(const StepParts& parts) {
+    const auto& delay = parts.options.delay;
+    return delay && delay->rank == parts.control.rank() ? delay : std::nullopt;
 }
 
 base::PhaseSink& marks_of(measure::PhaseRecorder& recorder, measure::DevicePhases* device) {
@@ -27,33 +26,32 @@ base::PhaseSink& marks_of(measure::PhaseRecorder& recorder, measure::DevicePhase
     return recorder;
 }
 
-std::unique_ptr<train::LayerProfile> make_layer_profile(const TrainingSetup& setup,
+std::unique_ptr<train::LayerProfile> make_layer_profile(const StepParts& parts,
                                                         const nn::Model& model,
                                                         base::PhaseSink& marks) {
-    if (!setup.options.profiles("layers")) return nullptr;
+    if (!parts.options.profiles("layers")) return nullptr;
     std::function<void()> wait;
-    if (!setup.device.is_cpu()) wait = [] { device::synchronize(device::compute_stream()); };
+    if (!parts.device.is_cpu()) wait = [] { device::synchronize(device::compute_stream()); };
     return std::make_unique<train::LayerProfile>(model, marks, std::move(wait));
 }
 
-// Rank 0's running statistics are everyone's, where ranks are kept equal at all.
-std::unique_ptr<train::BufferSync> make_buffer_sync(const TrainingSetup& setup,
-                                                    const nn::Model& model, bool keeps_ranks_equal,
+// Null unless ranks are kept equal: then all use rank 0's running statistics.
+std::unique_ptr<train::BufferSync> make_buffer_sync(const StepParts& parts, const nn::Model& model,
+                                                    bool keeps_ranks_equal,
                                                     comm::Communicator& data_plane) {
     const bool wanted =
-        setup.options.broadcasts_buffers() && setup.control.world_size() > 1 && keeps_ranks_equal;
+        parts.options.broadcasts_buffers() && parts.control.world_size() > 1 && keeps_ranks_equal;
     return wanted && !model.buffers().empty()
                ? std::make_unique<train::BufferSync>(model, data_plane)
                : nullptr;
 }
 
-// A micro-batch's share of the samples that the step's gradient is the mean of. The step's other
-// micro-batches may be smaller, and an epoch's last step may have fewer of them.
+// The weight of a micro-batch of `samples` in a mean over `all` samples of the step.
 double share_of(std::int64_t samples, std::int64_t all) {
     return all == 0 ? 0.0 : static_cast<double>(samples) / static_cast<double>(all);
 }
 
-// The GPUs from the rank's own on: in mode dp it is alone, and that is the first one.
+// GPUs first, first + 1, ...: in mode dp there is one rank, and its GPU is the first.
 std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t count) {
     std::vector<torch::Device> devices(static_cast<std::size_t>(count), first);
     if (first.is_cpu()) return devices;
@@ -78,54 +76,51 @@ std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options,
                .compression = options.compression});
 }
 
-TrainingSteps::TrainingSteps(const TrainingSetup& setup, nn::Model& model,
-                             const data::Sampler& sampler)
-    : setup_(setup),
+TrainingSteps::TrainingSteps(const StepParts& parts, nn::Model& model)
+    : parts_(parts),
       model_(model),
-      sampler_(sampler),
-      accumulate_(setup.options.settings.accumulate),
       keeps_ranks_equal_(
-          entry_of(train::gradient_syncs(), *setup.options.settings.sync).keeps_ranks_equal),
-      device_phases_(setup.device.is_cpu() ? nullptr
+          entry_of(train::gradient_syncs(), *parts.options.settings.sync).keeps_ranks_equal),
+      device_phases_(parts.device.is_cpu() ? nullptr
                                            : std::make_unique<measure::DevicePhases>(recorder_)),
-      layers_(make_layer_profile(setup, model, marks_of(recorder_, device_phases_.get()))),
-      phases_(layers_ ? *layers_ : marks_of(recorder_, device_phases_.get()), delay_on(setup)),
-      data_plane_(setup.data_plane),
-      sync_(make_sync(setup.options, data_plane_, setup.control)),
-      buffers_(make_buffer_sync(setup, model, keeps_ranks_equal_, data_plane_)),
-      optimizer_(entry_of(train::optimizers(), *setup.options.settings.optimizer)
+      layers_(make_layer_profile(parts, model, marks_of(recorder_, device_phases_.get()))),
+      phases_(layers_ ? *layers_ : marks_of(recorder_, device_phases_.get()), delay_on(parts)),
+      data_plane_(parts.data_plane),
+      sync_(make_sync(parts.options, data_plane_, parts.control)),
+      buffers_(make_buffer_sync(parts, model, keeps_ranks_equal_, data_plane_)),
+      optimizer_(entry_of(train::optimizers(), *parts.options.settings.optimizer)
                      .make(train::trained_parameters(model),
-                           {.lr = setup.options.rate.lr,
-                            .momentum = *setup.options.settings.momentum,
-                            .fused = setup.options.settings.fused_optimizer,
-                            .ops = setup.options.speed.ops})),
-      scaler_(make_scaler(setup.options.speed)),
+                           {.lr = parts.options.rate.lr,
+                            .momentum = *parts.options.settings.momentum,
+                            .fused = parts.options.settings.fused_optimizer,
+                            .ops = parts.options.speed.ops})),
+      scaler_(make_scaler(parts.options.speed)),
       stepper_(make_stepper()),
-      convert_(setup.data.train->layout(), setup.source.pixel_mean, setup.source.pixel_std,
-               setup.options.speed.parameter_type(),
-               {.device = setup.device, .channels_last = setup.options.speed.channels_last}),
-      loader_(*setup.data.train, {.workers = setup.options.input.workers,
-                                  .prefetch = setup.options.input.prefetch,
-                                  .batch = *setup.options.settings.batch_size,
+      convert_(parts.data.train->layout(), parts.source.pixel_mean, parts.source.pixel_std,
+               parts.options.speed.parameter_type(),
+               {.device = parts.device, .channels_last = parts.options.speed.channels_last}),
+      loader_(*parts.data.train, {.workers = parts.options.input.workers,
+                                  .prefetch = parts.options.input.prefetch,
+                                  .batch = *parts.options.settings.batch_size,
                                   .allocate = {}}),
-      input_(setup.options.input.kind) {}
+      input_(parts.options.input.kind) {}
 
 std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
-    if (setup_.options.speed.cuda_graph)
+    if (parts_.options.speed.cuda_graph)
         return std::make_unique<train::GraphTrainer>(model_, *sync_, *optimizer_, phases_,
                                                      buffers_.get(), scaler_.get(),
                                                      train::make_cuda_graph);
-    if (setup_.options.settings.mode != "dp")
+    if (parts_.options.settings.mode != "dp")
         return std::make_unique<train::Trainer>(model_, *sync_, *optimizer_, phases_,
                                                 buffers_.get(), scaler_.get());
-    // Threads that launch what GPUs do need no cores of their own.
-    const bool on_cpu = setup_.device.is_cpu();
+    // On GPUs the replicas' threads only launch work and need no cores of their own.
+    const bool on_cpu = parts_.device.is_cpu();
     auto replicas = std::make_unique<train::DataParallel>(
         model_,
         train::ReplicaSetup{
-            .devices = replica_devices(setup_.device, *setup_.options.settings.replicas),
-            .make = setup_.make_model,
-            .seed = setup_.options.seed(),
+            .devices = replica_devices(parts_.device, *parts_.options.settings.replicas),
+            .make = parts_.make_model,
+            .seed = parts_.options.seed(),
             .threads = at::get_num_threads(),
             .cores = on_cpu ? host::cores_of(host::cpuset()) : std::vector<std::vector<int>>()},
         *optimizer_, phases_, scaler_.get());
@@ -134,9 +129,9 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
 }
 
 std::vector<torch::Device> TrainingSteps::gpus() const {
-    if (setup_.device.is_cpu()) return {};
+    if (parts_.device.is_cpu()) return {};
     return replica_devices(
-        setup_.device, replicas_ == nullptr ? 1 : static_cast<std::int64_t>(replicas_->count()));
+        parts_.device, replicas_ == nullptr ? 1 : static_cast<std::int64_t>(replicas_->count()));
 }
 
 std::vector<base::Phase> TrainingSteps::phases() const {
@@ -146,8 +141,7 @@ std::vector<base::Phase> TrainingSteps::phases() const {
     return all;
 }
 
-// Replica r of N takes the samples that rank r of N would: with the same random numbers, dp's
-// losses then equal ddp's.
+// Replica r of N takes the samples of rank r of N: dp's losses then equal ddp's at the same seed.
 std::vector<data::Draw> TrainingSteps::draws_of(data::Sampler& sampler, std::int64_t batch) const {
     const std::int64_t per_epoch = sampler.steps_per_epoch();
     if (sampler.epoch() != batch / per_epoch) sampler.set_epoch(batch / per_epoch);
@@ -156,21 +150,21 @@ std::vector<data::Draw> TrainingSteps::draws_of(data::Sampler& sampler, std::int
                                 : data::dealt(draws, static_cast<std::int64_t>(replicas_->count()));
 }
 
-// Batches are counted over epochs too. An epoch's last step may have fewer micro-batches than the
-// others.
+// Batches are counted over epochs. An epoch's last step may have fewer micro-batches.
 std::int64_t TrainingSteps::first_batch_of(std::int64_t step) const {
-    const std::int64_t per_epoch = setup_.schedule.steps_per_epoch;
-    return step / per_epoch * sampler_.steps_per_epoch() + step % per_epoch * accumulate_;
+    const std::int64_t per_epoch = parts_.steps_per_epoch;
+    return step / per_epoch * parts_.sampler.steps_per_epoch() +
+           step % per_epoch * parts_.options.settings.accumulate;
 }
 
 void TrainingSteps::plan(std::int64_t first, std::int64_t end) {
     const std::int64_t begin = first_batch_of(first);
     const std::int64_t batches = input_ == Input::synthetic ? 1 : first_batch_of(end) - begin;
     loader_.start(
-        [this, sampler = sampler_](std::int64_t b) mutable { return draws_of(sampler, b); }, begin,
-        batches);
+        [this, sampler = parts_.sampler](std::int64_t b) mutable { return draws_of(sampler, b); },
+        begin, batches);
     if (input_ != Input::synthetic) return;
-    // A copy: the loader's memory is filled anew with its next batch.
+    // A copy: the loader overwrites its memory with the next batch.
     const auto batch = convert_(loader_.next());
     repeated_ = {batch.input.clone(), batch.targets.clone()};
 }
@@ -178,7 +172,7 @@ void TrainingSteps::plan(std::int64_t first, std::int64_t end) {
 train::TensorBatch TrainingSteps::next_input(std::int64_t micro, data::ReadTimes& reading) {
     ++batches_;
     if (input_ == Input::synthetic) {
-        const std::int64_t count = std::min(sampler_.local_count(micro), repeated_.count());
+        const std::int64_t count = std::min(parts_.sampler.local_count(micro), repeated_.count());
         return {repeated_.input.narrow(0, 0, count), repeated_.targets.narrow(0, 0, count)};
     }
     const data::Batch* batch = nullptr;
@@ -191,42 +185,38 @@ train::TensorBatch TrainingSteps::next_input(std::int64_t micro, data::ReadTimes
     return convert_(*batch);
 }
 
-TrainingSteps::Counts TrainingSteps::make(std::int64_t step) {
-    const std::int64_t epoch_begin =
-        step / setup_.schedule.steps_per_epoch * sampler_.steps_per_epoch();
+MadeStep TrainingSteps::make(std::int64_t step) {
+    const base::Annotation mark("step");
+    const auto& sampler = parts_.sampler;
+    const std::int64_t epoch_begin = step / parts_.steps_per_epoch * sampler.steps_per_epoch();
     const std::int64_t first = first_batch_of(step) - epoch_begin;
     const std::int64_t end = first_batch_of(step + 1) - epoch_begin;
     recorder_.begin_step();
-    Counts counts;
+    MadeStep made{.step = step};
     std::int64_t own = 0;
     for (std::int64_t micro = first; micro < end; ++micro) {
-        counts.global += sampler_.global_count(micro);
-        counts.unrepeated += sampler_.true_count(micro);
-        own += sampler_.local_count(micro);
+        made.global += sampler.global_count(micro);
+        made.unrepeated += sampler.true_count(micro);
+        own += sampler.local_count(micro);
     }
     // Without synchronisation a rank trains alone: the mean over its own samples is the loss.
-    const std::int64_t of = trains_alone() ? own : counts.global;
-    data::ReadTimes reading;
+    const std::int64_t of = trains_alone() ? own : made.global;
     std::vector<std::pair<torch::Tensor, std::int64_t>> losses;
     for (std::int64_t micro = first; micro < end; ++micro) {
-        const auto tensors = next_input(micro, reading);
-        if (input_ == Input::io_only) {
-            counts.local += tensors.count();
-            continue;
-        }
+        const auto tensors = next_input(micro, made.reading);
+        made.local += tensors.count();
+        if (input_ == Input::io_only) continue;
         losses.emplace_back(
             stepper_->accumulate(tensors, share_of(tensors.count(), of), micro + 1 == end),
             tensors.count());
     }
-    if (input_ != Input::io_only) counts.updated = stepper_->update();
+    if (input_ != Input::io_only) made.updated = stepper_->update();
     // Read here, not between forward and backward, where it would wait for a device.
-    for (const auto& [loss, samples] : losses) {
-        if (loss.defined()) counts.loss_sum += loss.item<double>() * static_cast<double>(samples);
-        counts.local += samples;
-    }
+    for (const auto& [loss, samples] : losses)
+        if (loss.defined()) made.loss_sum += loss.item<double>() * static_cast<double>(samples);
     end_step();
-    last_reading_ = reading;
-    return counts;
+    made.times = recorder_.last_step();
+    return made;
 }
 
 void TrainingSteps::end_step() {
@@ -236,54 +226,14 @@ void TrainingSteps::end_step() {
         recorder_.end_step();
 }
 
-CheckResult TrainingSteps::check_first_gradient(std::int64_t epoch) {
-    const auto batch = first_batch(epoch);
-    return replicas_ == nullptr ? check_sum(batch) : check_replicas(batch);
-}
-
 train::TensorBatch TrainingSteps::first_batch(std::int64_t epoch) {
-    const std::int64_t steps = setup_.schedule.steps_per_epoch;
-    plan(epoch * steps, epoch * steps + 1);
+    plan(epoch * parts_.steps_per_epoch, epoch * parts_.steps_per_epoch + 1);
     return input_ == Input::synthetic ? repeated_ : convert_(loader_.next());
-}
-
-CheckResult TrainingSteps::check_sum(const train::TensorBatch& batch) {
-    const std::string check = "gradients summed correctly";
-    if (trains_alone()) return {check, "not verified", "sync none sums nothing"};
-    const auto& speed = setup_.options.speed;
-    const double scale = train::gate_scale(speed.precision);
-    const double of_device = train::rounding_bound(speed.precision, setup_.device.type());
-    const auto bound_of = [&](train::Compression compression) {
-        return std::max(gradient_bound(speed.parameter_type(), compression), of_device);
-    };
-    const auto gate = experiments::check_first_gradient(
-        model_, *sync_, batch, scale * share_of(batch.count(), sampler_.global_count(0)),
-        setup_.data_plane, setup_.control, bound_of(setup_.options.compression),
-        0.1 * bound_of(train::Compression::none));
-    const std::string detail = fmt::format(
-        "largest relative difference {:.1e} ({}), allowed {:.0e}; the gradient's norm is {:.3g}",
-        gate.worst, gate.where, gate.bound, gate.norm / scale);
-    if (gate.passed) return {check, "passed", detail};
-    if (!std::isfinite(gate.norm))
-        return {check, "failed",
-                fmt::format("the first gradient's norm is {}: the network makes no numbers of "
-                            "these samples; nothing was timed",
-                            gate.norm)};
-    return {check, "failed",
-            fmt::format(
-                "the first gradient of --sync {} is not the sum over ranks: {}; nothing was timed",
-                *setup_.options.settings.sync, detail)};
-}
-
-CheckResult TrainingSteps::check_replicas(const train::TensorBatch& batch) {
-    const auto result = train::check_replicas(*replicas_, batch, setup_.options.speed.precision);
-    return {"replicas' gradient equals one model's", result.passed ? "passed" : "failed",
-            result.detail};
 }
 
 void TrainingSteps::make_ranks_equal() {
     if (keeps_ranks_equal_)
-        train::take_state_of_rank_0(model_, *optimizer_, scaler_.get(), setup_.control);
+        train::take_state_of_rank_0(model_, *optimizer_, scaler_.get(), parts_.control);
 }
 
 void TrainingSteps::broadcast_buffers() {
@@ -297,47 +247,11 @@ StepReductions TrainingSteps::reductions() const {
     const auto backward = recorder_.last(base::Phase::backward);
     StepReductions step{seconds(backward.begin), seconds(backward.end), {}};
     for (const auto& stamp : sync_->stamps()) {
-        if (stamp.end != train::Clock::time_point())  // on a device the host does not see it
+        if (stamp.end != train::Clock::time_point())  // unknown to the host on a GPU
             step.reductions.push_back({seconds(stamp.ready), seconds(stamp.start),
                                        seconds(stamp.moving), seconds(stamp.end)});
     }
     return step;
-}
-
-CommunicationFacts TrainingSteps::facts() const {
-    CommunicationFacts facts;
-    for (const auto& stamp : sync_->stamps()) facts.bucket_bytes.push_back(stamp.bytes);
-    for (const auto& bucket : sync_->buckets()) facts.bucket_parameters.push_back(bucket.size());
-    return facts;
-}
-
-OverlapProbe probe_overlap(TrainingSteps& steps, comm::Communicator& control, std::int64_t pairs,
-                           StopPoll& stop) {
-    OverlapProbe probe;
-    steps.plan(0, 2 * (pairs + 1));
-    std::int64_t step = 0;
-    const auto timed = [&](bool silent) {
-        steps.silence(silent);
-        control.barrier();
-        steps.make(step++);
-        steps.silence(false);
-        return steps.recorder().last_step();
-    };
-    constexpr auto kBackward = static_cast<std::size_t>(base::Phase::backward);
-    // The first pair warms up. Pairs in turns, so that a machine that slows down slows both.
-    for (std::int64_t i = 0; i <= pairs && !stop.ask(); ++i) {
-        for (const bool silent : {i % 2 == 0, i % 2 != 0}) {
-            const auto times = timed(silent);
-            if (i == 0) continue;
-            auto& made = probe.pairs;
-            (silent ? made.without : made.with).push_back(times.step);
-            (silent ? made.backward_without : made.backward_with)
-                .push_back(times.phases[kBackward]);
-            if (!silent) probe.reductions.push_back(steps.reductions());
-        }
-    }
-    steps.make_ranks_equal();
-    return probe;
 }
 
 }  // namespace ranklab::experiments

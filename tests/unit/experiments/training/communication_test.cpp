@@ -87,7 +87,7 @@ StepReductions numbered(std::size_t step) {
 
 TEST(SampledSteps, AreSpreadOverARunOfAnyLength) {
     SampledSteps all(8);
-    for (std::size_t step = 0; step < 8; ++step) EXPECT_TRUE(all.add(numbered(step)));
+    for (std::size_t step = 0; step < 8; ++step) all.add(numbered(step));
     EXPECT_EQ(all.steps().size(), 8U);
     SampledSteps some(8);
     for (std::size_t step = 0; step < 1000; ++step) {
@@ -122,7 +122,7 @@ TEST(Lateness, IsOfTheWholeRun) {
     });
     results::Run run;
     StepMedians medians{{100, std::vector<double>(base::kPhaseCount * 100, 0.0)}, 0.2};
-    add_communication(run, mine, {}, {{4}, {1}}, medians, "here", control);
+    add_reductions(run, mine, {{4}, {1}}, medians, "here", control);
     EXPECT_EQ(run.fact("communication", "steps_looked_at"), "1000 of 4000");
     const auto* waiting = run.find_table("waiting");
     ASSERT_NE(waiting, nullptr);

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/training/training.hpp"
+#include "quiet_progress.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
@@ -22,13 +23,6 @@ const std::vector<std::string> kNumbers{
 /// Options that are texts with numbers in them, and their patterns.
 const std::vector<std::pair<std::string, std::string>> kTexts{{"target-ci", "{}%"},
                                                               {"inject-delay", "0:forward:{}"}};
-
-class Silent final : public base::ProgressSink {
-  public:
-    void activity(std::string_view) override {}
-    void update(std::int64_t, std::int64_t, double, std::string_view, std::string_view) override {}
-    void finish() override {}
-};
 
 options::Schema schema_of(const Training& training) {
     options::Schema schema;
@@ -118,7 +112,7 @@ class Numbers : public ::testing::Test {
     Training training_;
     options::Schema schema_ = schema_of(training_);
     std::unique_ptr<comm::Communicator> control_ = comm::make_self();
-    Silent silent_;
+    testing::QuietProgress silent_;
     int accepted_ = 0;
 };
 

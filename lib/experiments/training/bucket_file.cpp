@@ -1,4 +1,4 @@
-#include "experiments/training/files.hpp"
+#include "experiments/training/bucket_file.hpp"
 
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
@@ -6,84 +6,23 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <mutex>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "comm/communicator.hpp"
-#include "experiments/training/options.hpp"
 #include "experiments/training/steps.hpp"
-#include "hdf5/array.hpp"
-#include "hdf5/file.hpp"
-#include "nn/script_model.hpp"
-#include "results/staged_file.hpp"
 #include "train/tensor_view.hpp"
 #include "vocabulary/tables.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char* kParametersSetting = "save-parameters";
-
-std::vector<std::byte> image_of(const nn::Model& model) {
-    const std::lock_guard lock(hdf5::library_mutex());
-    hdf5::File file = hdf5::File::create_in_memory();
-    for (const auto& item : model.named_parameters()) {
-        const torch::Tensor values = item.value().detach().to(torch::kDouble).contiguous();
-        const std::span flat(values.const_data_ptr<double>(),
-                             static_cast<std::size_t>(values.numel()));
-        hdf5::write_array(file.root(), item.key(), flat)
-            .set_text("shape", fmt::format("{}", fmt::join(values.sizes().vec(), ",")));
-    }
-    std::vector<std::byte> bytes = file.image();
-    file.close();
-    return bytes;
-}
-
-// All the runs of a results file would be lost by a wrong name.
-void refuse_another_file(const std::string& path) {
-    base::refuse_irregular<base::OptionError>(path);
-    std::error_code none;
-    if (!fs::exists(path, none) || fs::file_size(path, none) == 0) return;
-    const std::lock_guard lock(hdf5::library_mutex());
-    if (!hdf5::is_hdf5(path) || hdf5::File::open_to_read(path).root().has("runs"))
-        throw base::OptionError(
-            fmt::format("{} exists and is not a file of parameters; name another file", path),
-            {kParametersSetting});
-}
-
-}  // namespace
-
-void check_parameter_file(const std::string& path, const nn::Model& model) {
-    const fs::path folder = fs::absolute(path).parent_path();
-    std::error_code error;
-    if (!fs::is_directory(folder, error))
-        throw base::OptionError(
-            fmt::format("{}: the folder {} does not exist; make it first", path, folder.string()),
-            {kParametersSetting});
-    refuse_another_file(path);
-    results::StagedFile(path, kParametersSetting).reserve(image_of(model).size());
-}
-
-void write_parameter_file(const std::string& path, const nn::Model& model) {
-    results::StagedFile staged(path, kParametersSetting);
-    staged.write(image_of(model));
-    staged.commit();
-}
-
-namespace {
-
 constexpr const char* kBucketsSetting = "buckets";
-constexpr std::int64_t kSamples = 2;  // BatchNorm of one sample with one voxel has no variance
+constexpr std::int64_t kSamples = 2;  // one sample of one voxel has no variance for BatchNorm
 
-// Samples larger than the model's own cost memory and time, and do not change the reductions where
-// the parameters stay the same.
+// Reductions follow from the parameters alone: with equal ones, small samples save memory and time.
 TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& options) {
     TrainingOptions own = options;
     own.input.edge = std::min(own.input.edge, model_entry(options.settings).input.height);
@@ -95,8 +34,7 @@ torch::Tensor loss_of(nn::Model& model, const TrainingOptions& options) {
     return model.loss(model.forward(batch.input), batch.targets);
 }
 
-// Makes a step with a backward, after which the order is known, and one without samples, which
-// reduces the buckets of all later steps.
+// The first step finds the order of gradients, and the second sums the buckets of all later steps.
 void settle_buckets(train::GradientSync& sync, const torch::Tensor& loss) {
     sync.begin_step({loss}, true);
     loss.backward();
@@ -126,7 +64,7 @@ std::string rows_of(const train::GradientSync& sync, const std::vector<torch::Te
     return rows;
 }
 
-// Only settings that decide the rows: neither machine nor time.
+// The settings that decide the rows.
 std::string comments_of(const TrainingOptions& options) {
     const auto& settings = options.settings;
     return fmt::format(
@@ -139,8 +77,8 @@ std::string comments_of(const TrainingOptions& options) {
 }
 
 std::string table_of(const TrainingOptions& options) {
-    at::set_num_threads(1);  // so little work that several would wait for each other
-    // The network determines the order in which backward reaches the parameters, on a GPU too.
+    at::set_num_threads(1);  // too little work for several
+    // On the CPU: the order in which backward reaches the parameters is that of a GPU, too.
     const auto model = prepared(make_model(options), options.speed, torch::kCPU);
     model->train();
     const auto alone = comm::make_self();

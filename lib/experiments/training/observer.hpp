@@ -1,0 +1,109 @@
+// What watches the steps of a training run: one file per observer in observers/. Their list in
+// CMakeLists.txt is the order of their collectives on every rank.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/handle.hpp"
+#include "experiments/shared/experiment.hpp"
+#include "experiments/shared/measurements.hpp"
+#include "experiments/shared/verdicts.hpp"
+#include "experiments/training/checkpoint.hpp"
+#include "experiments/training/line_times.hpp"
+#include "experiments/training/run_end.hpp"
+#include "experiments/training/steps.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::experiments {
+
+/// An evaluation of the test samples. Equal on all ranks, except for its seconds.
+struct Validation {
+    std::int64_t step = 0;  ///< the last one before it
+    double seconds = 0;     ///< on this rank
+    double loss = 0;
+    double accuracy = stats::kNone;  ///< of models that classify
+};
+
+/// A training run as its observers see it. Everything that it refers to outlives them.
+struct ObservedRun {
+    const TrainingOptions& options;
+    const measure::Schedule& schedule;
+    const data::DataSet& data;
+    nn::Model& model;
+    TrainingSteps& steps;
+    const RunContext& around;
+    Checkpoints* checkpoints = nullptr;  ///< null without --checkpoint
+    comm::Communicator& control = around.control;
+
+    RunEnd end{control, options.common.time_limit};
+    LineTimes lines{.wanted = options.profiles("lines")};
+    std::vector<MadeStep> made = {};           ///< all steps so far, in order
+    std::vector<Validation> validations = {};  ///< all so far, in order
+    /// The planned steps; with --target-ci those until the next look at the interval.
+    std::int64_t steps_to_come = schedule.total;
+
+    /// Counted steps up to and including `step`.
+    std::int64_t counted(std::int64_t step) const {
+        return std::max<std::int64_t>(0, step + 1 - schedule.first - schedule.warmup);
+    }
+    /// Recorded steps that do not count.
+    std::size_t warmup_rows() const {
+        return std::min(static_cast<std::size_t>(schedule.warmup), made.size());
+    }
+    /// Whether a checkpoint is due after `step`: as --checkpoint-every says, before an evaluation,
+    /// which takes long, and after the last step.
+    bool saves_after(std::int64_t step, bool last) const {
+        const bool ends_epoch = schedule.ends_epoch(step);
+        return checkpoints != nullptr && (last || checkpoints->due(step + 1, ends_epoch) ||
+                                          (ends_epoch && options.settings.evaluate == "epoch"));
+    }
+    std::span<const MadeStep> counted_steps() const {
+        return std::span(made).subspan(warmup_rows());
+    }
+};
+
+/// Watches the steps of one run. The loop calls every verb outside of the timed part of a step, on
+/// all ranks in one order. An observer is made after the parameters were agreed on and before the
+/// first step; its constructor may be collective, too.
+class StepObserver : base::Immovable {
+  public:
+    explicit StepObserver(ObservedRun& observed) : observed_(observed) {}
+    virtual ~StepObserver() = default;
+
+    virtual void before(std::int64_t /*step*/) {}
+    virtual void after(const MadeStep&) {}
+    /// Called after steps at which the ranks agree (RunEnd::due). Returns false to end the run
+    /// after this step, the same on all ranks. `last`: it is the last planned step, or an earlier
+    /// observer ended the run.
+    virtual bool goes_on(const MadeStep&, bool /*last*/) { return true; }
+    /// Called once after the last step, or without any where a check failed before the first.
+    virtual void end() {}
+
+    /// A row of the table `verification`. All rows are known before the first fill().
+    virtual std::optional<CheckResult> check() const { return std::nullopt; }
+    /// Adds what it measured: `run` is complete on rank 0 only, `valid` is right on all ranks.
+    virtual void fill(results::Run&, RankMeasurements&) {}
+
+  protected:
+    ObservedRun& observed_;
+};
+
+struct ObserverEntry {
+    /// Whether the options ask for it; null: always. An observer that is off costs nothing.
+    bool (*wanted)(const ObservedRun& observed) = nullptr;
+    std::unique_ptr<StepObserver> (*make)(ObservedRun& observed);
+    bool in_trials = false;  ///< also of --ablation, which makes trials in place of the loop
+};
+
+template <class Observer>
+std::unique_ptr<StepObserver> make_observer(ObservedRun& observed) {
+    return std::make_unique<Observer>(observed);
+}
+
+/// Generated: all observers, in CMake's order.
+std::vector<ObserverEntry> step_observers();
+
+}  // namespace ranklab::experiments

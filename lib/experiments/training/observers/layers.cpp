@@ -1,0 +1,153 @@
+// --profile layers: the times of each layer beside the roof, what this machine could do at most.
+#include <fmt/format.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/numbers.hpp"
+#include "device/stream.hpp"
+#include "experiments/training/observer.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+struct Roof {
+    double flops_per_s = 0;
+    double bytes_per_s = 0;
+};
+
+double shortest_of(bool on_gpu, const std::function<void()>& work) {
+    constexpr int kTimes = 5;
+    double shortest = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < kTimes; ++i) {
+        const auto start = base::Clock::now();
+        work();
+        if (on_gpu) device::synchronize(device::compute_stream());
+        shortest = std::min(shortest, base::seconds_since(start));
+    }
+    return shortest;
+}
+
+// The faster of a matrix product and a convolution: which one depends on LibTorch's library.
+double most_flops_per_s(torch::TensorOptions type, bool on_gpu) {
+    const std::int64_t edge = on_gpu ? 8192 : 1024;  // keeps a GPU busy
+    constexpr std::int64_t kChannels = 64, kImages = 16, kSide = 56, kFilter = 3;
+    const auto left = torch::randn({edge, edge}, type);
+    auto product = torch::empty_like(left);
+    const double product_s = shortest_of(on_gpu, [&] { torch::mm_out(product, left, left); });
+    const auto images = torch::randn({kImages, kChannels, kSide, kSide}, type);
+    const auto filters = torch::randn({kChannels, kChannels, kFilter, kFilter}, type);
+    const double convolution_s =
+        shortest_of(on_gpu, [&] { torch::conv2d(images, filters, {}, 1, kFilter / 2); });
+    return std::max(
+        2.0 * base::real(edge * edge * edge) / product_s,
+        2.0 * base::real(images.numel() * kChannels * kFilter * kFilter) / convolution_s);
+}
+
+// a = b + 2 c through memory (McCalpin's triad).
+double most_bytes_per_s(torch::TensorOptions type, bool on_gpu, int ranks) {
+    constexpr std::int64_t kOfHost = std::int64_t{1} << 25U;
+    const auto b = torch::ones({kOfHost / ranks}, type), c = torch::ones_like(b);
+    auto a = torch::empty_like(b);
+    const double triad_s = shortest_of(on_gpu, [&] { torch::add_out(a, b, c, 2); });
+    return 3.0 * static_cast<double>(b.nbytes()) / triad_s;
+}
+
+Roof measured_roof(torch::TensorOptions type, comm::Communicator& control) {
+    const torch::NoGradGuard no_gradients;
+    const bool on_gpu = type.device().is_cuda();
+    Roof roof;
+    control.barrier();
+    roof.flops_per_s = most_flops_per_s(type, on_gpu);
+    control.barrier();
+    roof.bytes_per_s = most_bytes_per_s(type, on_gpu, std::max(1, control.local_size()));
+    return roof;
+}
+
+// Means over batches and ranks.
+struct LayerMeans {
+    double forward_s, backward_s, gradient_ready_s, calls, flops, outputs_bytes;
+};
+constexpr std::size_t kMeans = sizeof(LayerMeans) / sizeof(double);
+
+class Layers final : public StepObserver {
+  public:
+    using StepObserver::StepObserver;
+
+    void before(std::int64_t step) override {
+        const auto& schedule = observed_.schedule;
+        if (step == schedule.first + schedule.warmup) observed_.steps.layers()->restart();
+    }
+    void end() override {
+        layers_ = observed_.steps.layers()->layers();
+        batches_ = observed_.steps.layers()->batches();
+    }
+
+    // Measures the roof on all ranks at once, in the run's number format.
+    void fill(results::Run& run, RankMeasurements&) override {
+        if (observed_.made.empty()) return;
+        const auto type = torch::TensorOptions(observed_.options.speed.parameter_type())
+                              .device(observed_.options.speed.cuda ? torch::kCUDA : torch::kCPU);
+        const auto [means, roof] = means_of(measured_roof(type, observed_.control));
+        double whole = 0;
+        for (const auto& mean : means) whole += mean.forward_s + mean.backward_s;
+        results::Rows table("layers");
+        for (std::size_t i = 0; i < means.size(); ++i)
+            if (means[i].calls > 0) add_row(table, layers_[i], means[i], roof, whole);
+        run.tables.push_back(std::move(table).table());
+        const auto fact = [&run](const char* key, double value) {
+            run.context.push_back({"training", key, fmt::format("{:.4g}", 1e-9 * value)});
+        };
+        fact("roof_gflops_per_s", roof.flops_per_s);
+        fact("roof_gb_per_s", roof.bytes_per_s);
+    }
+
+  private:
+    std::pair<std::vector<LayerMeans>, Roof> means_of(const Roof& here) const {
+        std::vector<double> sums;
+        for (const auto& layer : layers_)
+            sums.insert(sums.end(), {layer.forward_s, layer.backward_s, layer.gradient_ready_s,
+                                     base::real(layer.calls), base::real(layer.forward_flops),
+                                     base::real(layer.activation_bytes)});
+        sums.insert(sums.end(), {here.flops_per_s, here.bytes_per_s, base::real(batches_)});
+        sums = measure::sums_of_ranks(observed_.control, std::move(sums));
+        const double ranks = base::real(observed_.control.world_size()), batches = sums.back();
+        std::vector<LayerMeans> means;
+        for (std::size_t i = 0; i < layers_.size(); ++i) {
+            const double* const sum = sums.data() + kMeans * i;
+            means.push_back({sum[0] / batches, sum[1] / batches, sum[2] / batches, sum[3] / batches,
+                             sum[4] / batches, sum[5] / batches});
+        }
+        return {means, {sums[sums.size() - 3] / ranks, sums[sums.size() - 2] / ranks}};
+    }
+
+    static void add_row(results::Rows& table, const train::LayerTimes& layer,
+                        const LayerMeans& mean, const Roof& roof, double whole) {
+        const std::int64_t bytes = layer.parameter_bytes;
+        const double rate = mean.flops / mean.forward_s;
+        const double intensity = mean.flops / (base::real(bytes) + mean.outputs_bytes);
+        const double limit = std::min(roof.flops_per_s, intensity * roof.bytes_per_s);
+        table.add({layer.name, std::llround(mean.calls), mean.forward_s, mean.backward_s,
+                   100 * (mean.forward_s + mean.backward_s) / whole, mean.gradient_ready_s,
+                   std::llround(mean.flops), 1e-9 * rate, intensity,
+                   limit > 0 ? 100 * rate / limit : 0.0, bytes, std::llround(mean.outputs_bytes)});
+    }
+
+    std::vector<train::LayerTimes> layers_;  // sums on this rank, in the parameters' order
+    std::int64_t batches_ = 0;
+};
+
+}  // namespace
+
+ObserverEntry layers_entry() {
+    return {
+        .wanted = [](const ObservedRun& observed) { return observed.steps.layers() != nullptr; },
+        .make = make_observer<Layers>};
+}
+
+}  // namespace ranklab::experiments

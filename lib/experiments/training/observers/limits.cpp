@@ -1,0 +1,57 @@
+// The time limit and stop signals: they end the run between two steps.
+#include <fmt/format.h>
+
+#include "base/error.hpp"
+#include "experiments/training/observer.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+class Limits final : public StepObserver {
+  public:
+    using StepObserver::StepObserver;
+
+    bool goes_on(const MadeStep&, bool last) override {
+        auto& end = observed_.end;
+        if (last) return true;  // the plan ends the run, or a failure
+        end.signal = end.stop.signal();
+        end.at_time_limit = end.late && end.signal == 0;
+        return !end.interrupted();
+    }
+
+    void fill(results::Run& run, RankMeasurements&) override {
+        const auto& end = observed_.end;
+        if (run.valid && end.at_time_limit) {
+            run.exit_code = static_cast<int>(base::ExitCode::time_limit);
+            run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + where());
+        }
+        mark_stopped(run, end.signal,
+                     fmt::format("{}: the numbers cover what was done{}", where(),
+                                 end.has_checkpoint && end.missing.empty()
+                                     ? ", and --resume goes on from there"
+                                     : ""));
+    }
+
+  private:
+    // "after 57 of 200 steps", "after all 200 steps, before the evaluation was made"
+    std::string where() const {
+        const auto total = observed_.schedule.total;
+        const auto made = observed_.schedule.first + std::ssize(observed_.made);
+        const auto& end = observed_.end;
+        if (!end.missing.empty())
+            return fmt::format("after all {} steps, before {}", made, end.missing);
+        if (!observed_.options.settings.target_ci)
+            return fmt::format("after {} of {} steps", made, total);
+        const auto least = observed_.schedule.warmup + *observed_.options.settings.steps;
+        if (made < least) return fmt::format("after {} of {} steps", made, least);
+        return fmt::format("after {} steps, of which --target-ci wanted {} at least", made, least);
+    }
+};
+
+}  // namespace
+
+ObserverEntry limits_entry() {
+    return {.make = make_observer<Limits>};
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,67 @@
+// --overlap-steps: pairs of steps with and without communication, after the run. They leave other
+// parameters than the run's.
+#include <array>
+
+#include "experiments/training/communication.hpp"
+#include "experiments/training/observer.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+class OverlapPairsProbe final : public StepObserver {
+  public:
+    using StepObserver::StepObserver;
+
+    void end() override {
+        auto& end = observed_.end;
+        if (end.failed || end.at_time_limit || end.signal != 0) return;
+        observed_.around.progress.activity("steps with and without communication, for the overlap");
+        make_pairs(*observed_.options.settings.overlap_steps);
+        // Without communication the ranks drift apart.
+        observed_.steps.make_ranks_equal();
+        if (end.stop.signal() == 0) return;
+        end.signal = end.stop.signal();
+        end.missing = "the overlap was measured";
+    }
+
+    void fill(results::Run& run, RankMeasurements&) override {
+        if (run.valid) add_overlap(run, probe_, observed_.control);
+    }
+
+  private:
+    // The first pair warms up. Pairs begin in turns with either step: a machine that slows down
+    // slows both. A stop signal leaves fewer pairs.
+    void make_pairs(std::int64_t pairs) {
+        observed_.steps.plan(0, 2 * (pairs + 1));
+        std::int64_t step = 0;
+        for (std::int64_t i = 0; i <= pairs && !observed_.end.stop.ask(); ++i)
+            for (const bool silent : {i % 2 == 0, i % 2 != 0}) {
+                observed_.steps.silence(silent);
+                observed_.control.barrier();
+                const auto times = observed_.steps.make(step++).times;
+                observed_.steps.silence(false);
+                if (i > 0) note(silent, times);
+            }
+    }
+    void note(bool silent, const measure::StepTimes& times) {
+        auto& pairs = probe_.pairs;
+        (silent ? pairs.without : pairs.with).push_back(times.step);
+        (silent ? pairs.backward_without : pairs.backward_with)
+            .push_back(times.phases[base::number_of(base::Phase::backward)]);
+        if (!silent) probe_.reductions.push_back(observed_.steps.reductions());
+    }
+
+    OverlapProbe probe_;
+};
+
+}  // namespace
+
+ObserverEntry overlap_entry() {
+    return {.wanted =
+                [](const ObservedRun& observed) {
+                    return *observed.options.settings.overlap_steps > 0;
+                },
+            .make = make_observer<OverlapPairsProbe>};
+}
+
+}  // namespace ranklab::experiments

@@ -1,0 +1,102 @@
+// The times of steps, their phases and the loader's threads, and what follows from them.
+#include <algorithm>
+#include <numeric>
+
+#include "experiments/training/observer.hpp"
+#include "stats/summary.hpp"
+#include "vocabulary/measurements.hpp"
+
+namespace ranklab::experiments {
+namespace {
+
+using base::Phase;
+using measure::StepTimes;
+
+StepTimes sums_of(std::span<const MadeStep> steps) {
+    StepTimes sums;
+    for (const auto& made : steps) {
+        sums.step += made.times.step;
+        for (std::size_t phase = 0; phase < base::kPhaseCount; ++phase)
+            sums.phases[phase] += made.times.phases[phase];
+    }
+    return sums;
+}
+
+class Times final : public StepObserver {
+  public:
+    explicit Times(ObservedRun& observed)
+        : StepObserver(observed), phases_(observed.steps.phases()) {}
+
+    void fill(results::Run& run, RankMeasurements& of_ranks) override {
+        const auto& made = observed_.made;
+        const auto warmup = observed_.warmup_rows();
+        of_ranks.add(vocabulary::kStepTime, "step", made, seconds_of, warmup);
+        for (const auto phase : phases_)
+            of_ranks.add(
+                name_of(phase), "step", made,
+                [i = base::number_of(phase)](const MadeStep& one) { return one.times.phases[i]; },
+                warmup);
+        // The loader's threads work during the steps, which data_time_s does not show.
+        const auto reading = [](double data::ReadTimes::*part) {
+            return [part](const MadeStep& one) { return one.reading.*part; };
+        };
+        of_ranks.add("loader_read_time_s", "step", made, reading(&data::ReadTimes::read), warmup);
+        of_ranks.add_if_any("loader_decode_time_s", "step", made, reading(&data::ReadTimes::decode),
+                            warmup);
+        of_ranks.add_if_any("loader_augment_time_s", "step", made,
+                            reading(&data::ReadTimes::augment), warmup);
+        const auto counted = observed_.counted_steps();
+        const auto sums = sums_of(counted);
+        add_phases(run, sums, std::ssize(counted));
+        if (run.valid && !counted.empty())
+            of_ranks.add_rate(vocabulary::kThroughput, vocabulary::kStepTime, counted,
+                              &MadeStep::unrepeated);
+        // Work without waiting for other ranks.
+        const double waiting = sums.phases[base::number_of(Phase::sync)];
+        of_ranks.add_imbalance(std::reduce(sums.phases.begin(), sums.phases.end()) - waiting);
+    }
+
+  private:
+    static double seconds_of(const MadeStep& made) { return made.times.step; }
+
+    // For sync it is the exposed time: blocking strategies expose all their communication.
+    static std::string_view name_of(Phase phase) {
+        return vocabulary::part_of(vocabulary::quantity(vocabulary::kStepTime),
+                                   base::kPhaseNames[base::number_of(phase)])
+            .name;
+    }
+
+    // Means over ranks, so that the rows add up to the step.
+    void add_phases(results::Run& run, const StepTimes& mine, std::int64_t steps) const {
+        std::vector<double> means(mine.phases.begin(), mine.phases.end());
+        means.push_back(mine.step);
+        means = measure::sums_of_ranks(observed_.control, std::move(means));
+        for (double& mean : means) mean /= base::real(observed_.control.world_size());
+        if (steps == 0) return;
+        const double whole = means.back();
+        results::Rows table("phases");
+        const auto add = [&](std::string_view name, double seconds) {
+            table.add({std::string(name), steps, seconds, seconds / base::real(steps),
+                       100 * seconds / whole});
+        };
+        double rest = whole;
+        for (const auto phase : phases_) {
+            const auto i = base::number_of(phase);
+            add(base::kPhaseNames[i], means[i]);
+            rest -= means[i];
+        }
+        add("other", rest);
+        add("step", whole);
+        run.tables.push_back(std::move(table).table());
+    }
+
+    std::vector<Phase> phases_;
+};
+
+}  // namespace
+
+ObserverEntry times_entry() {
+    return {.make = make_observer<Times>};
+}
+
+}  // namespace ranklab::experiments
