@@ -369,7 +369,6 @@ TrainingOptions settle_training(const options::Options& given, const CommonSetti
     const auto steps = all.settings.steps.value_or(0);
     all.compression = compression_of(all.settings);
     all.most_steps = most_samples(all.settings.target_ci, all.common.time_limit.has_value(), steps);
-    all.convergence = convergence_of(all.settings.target_ci, steps);
     all.outline = outline_of(all);
     all.speed.channels_last = settle_channels_last(
         all.settings, all.speed, all.outline, model_entry(all.settings).defaults.channels_last);

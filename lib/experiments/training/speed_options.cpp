@@ -22,7 +22,7 @@ using train::Precision;
 using vocabulary::settle;
 using vocabulary::TrainingSettings;
 
-// Why this run cannot use a GPU on any machine; "" where it can.
+// Returns why this run cannot use a GPU on any machine, or "".
 std::string why_not_cuda(const TrainingSettings& settings, int world_size) {
     const auto syncs = train::gradient_syncs();
     const auto sync = std::ranges::find(syncs, settings.sync.value_or(""), &train::SyncEntry::name);
@@ -37,20 +37,18 @@ std::string why_not_cuda(const TrainingSettings& settings, int world_size) {
     return {};
 }
 
-// Mode dp takes as many GPUs as it has replicas; the default never chooses GPUs where they would be
-// refused.
+// Mode dp needs one GPU per replica. The default chooses GPUs only if they would not be refused.
 bool choose_cuda(const TrainingSettings& settings, int world_size, const CountGpus& count_gpus) {
     const std::string& asked = settings.device;
     const std::string why_not = why_not_cuda(settings, world_size);
-    if (asked == "cuda" && !why_not.empty())
-        throw base::OptionError("--device cuda cannot be: " + why_not);
+    if (asked == "cuda" && !why_not.empty()) throw base::OptionError("--device cuda: " + why_not);
     if (asked == "cpu") return false;
-    // Asked here already, before the model is made: see has_torch_cuda().
+    // Before the model is made: see has_torch_cuda().
     const std::int64_t gpus = why_not.empty() ? count_gpus() : 0;
     return asked == "cuda" || (gpus > 0 && settings.replicas.value_or(1) <= gpus);
 }
 
-// DataParallel takes all GPUs that there are.
+// The default is all GPUs, as PyTorch's DataParallel takes.
 void settle_replicas(TrainingSettings& settings, bool cuda, const CountGpus& count_gpus) {
     if (settings.mode != "dp") return;
     constexpr std::int64_t kOnCpu = 2;
@@ -58,7 +56,7 @@ void settle_replicas(TrainingSettings& settings, bool cuda, const CountGpus& cou
     settle(settings.replicas, gpus > 0 ? gpus : kOnCpu);
 }
 
-// On a GPU all operations are LibTorch's, and the stored setting says so.
+// On a GPU all operations are LibTorch's.
 nn::Ops settle_ops(TrainingSettings& settings, bool cuda) {
     settle(settings.ops, cuda ? "libtorch" : "ranklab");
     const bool ours = settings.ops == "ranklab";
@@ -116,8 +114,6 @@ SpeedOptions settle_speed(TrainingSettings& settings, int world_size, const Coun
     return speed;
 }
 
-// The format is as asked; else as the model's document has it, but on a GPU only in 16 bits, for
-// its tensor cores.
 bool settle_channels_last(TrainingSettings& settings, const SpeedOptions& speed,
                           const nn::Outline& outline, bool by_default) {
     constexpr const char* kAsked = "channels-last";
@@ -165,7 +161,7 @@ ComputeDevice::~ComputeDevice() = default;
 
 std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model, const SpeedOptions& options,
                                     torch::Device device) {
-    // Not both in one call: that one makes whole numbers (BatchNorm's counts) floating-point too.
+    // One call for both would make integers (BatchNorm's counts) floating-point.
     model->to(options.parameter_type());
     if (!device.is_cpu()) model->to(device);
     if (options.channels_last) train::use_channels_last(*model);

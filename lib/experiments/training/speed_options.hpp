@@ -1,5 +1,4 @@
-// The options of `ranklab train` for a step's number format and speed: precision, device, memory
-// format, graphs.
+// The options of `ranklab train` for the speed of a step: precision, device, memory format, graphs.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace ranklab::experiments {
 struct SpeedOptions {
     train::Precision precision = train::Precision::fp32;
     bool cuda = false;
-    std::int64_t gpus = 1;       ///< of this rank: one, or in mode dp one a replica
+    std::int64_t gpus = 1;       ///< of this rank; in mode dp one per replica
     bool channels_last = false;  ///< memory format, settled once the model is outlined
     nn::Ops ops = nn::Ops::ranklab;
     bool jit = false;
@@ -33,19 +32,19 @@ struct SpeedOptions {
 using CountGpus = std::function<std::int64_t()>;
 std::int64_t usable_gpus();
 
-/// Settles --device, --replicas and --backend after the mode and the sync; OptionError for
-/// impossible ones.
+/// Settles --device, --replicas and --backend. --mode and --sync are settled before. Throws
+/// OptionError for impossible ones.
 SpeedOptions settle_speed(vocabulary::TrainingSettings& settings, int world_size,
                           const CountGpus& count_gpus = usable_gpus);
 
-/// Settles the memory format: as asked; else as the model's document has it (`by_default`), but on
-/// a GPU only in 16 bits, for its tensor cores. OptionError where it would break.
+/// Settles the memory format: as asked, else `by_default`, the model's. On a GPU the default is
+/// channels-last in 16 bits only, for tensor cores. Throws OptionError if LibTorch fails with it.
 bool settle_channels_last(vocabulary::TrainingSettings& settings, const SpeedOptions& speed,
                           const nn::Outline& outline, bool by_default);
 
-/// Collective. With a GPU: this rank's is selected, LibTorch's CUDA part is loaded, and this thread
-/// computes on a stream of its own from here on. EnvironmentError on all ranks where one has none,
-/// or where mode dp lacks a GPU for a replica. Without a GPU: all ranks compute on the CPU.
+/// Collective. On a GPU: selects this rank's, loads LibTorch's CUDA part, and makes this thread
+/// compute on a stream of its own. Throws EnvironmentError on all ranks if a rank has no GPU, or a
+/// replica of mode dp has none. Without GPUs all ranks compute on the CPU.
 class ComputeDevice {
   public:
     ComputeDevice(const SpeedOptions& options, comm::Communicator& control);
@@ -59,16 +58,16 @@ class ComputeDevice {
     std::unique_ptr<Stream> stream_;
 };
 
-/// Prepares `model`, made for fp32 on the CPU, as the options demand: changes its type, place and
-/// memory format, and puts a decorator around it for another way of computing.
+/// Prepares `model`, which is fp32 on the CPU: changes its type, device and memory format, and
+/// wraps it for --jit or autocast.
 std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model, const SpeedOptions& options,
                                     torch::Device device);
 
-/// Why the rank cannot compute on `wanted` GPUs where it sees `seen`; "" where it can. `why_none`
-/// says why it sees none.
+/// Returns why a rank that sees `seen` GPUs cannot compute on `wanted`, or "". `why_none`: why it
+/// sees none.
 std::string too_few_gpus(std::int64_t wanted, std::int64_t seen, const std::string& why_none);
 
-/// For fp16; else null.
+/// Returns null unless the precision is fp16.
 std::unique_ptr<train::GradScaler> make_scaler(const SpeedOptions& options);
 
 }  // namespace ranklab::experiments

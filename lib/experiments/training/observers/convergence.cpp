@@ -12,7 +12,7 @@ class TargetInterval final : public StepObserver {
     explicit TargetInterval(ObservedRun& observed)
         : StepObserver(observed),
           least_(*observed.options.settings.steps),
-          convergence_(observed.options.convergence) {
+          convergence_(convergence_of(observed.options.settings.target_ci, least_)) {
         expect_next();
     }
 
