@@ -36,21 +36,28 @@ std::optional<Bytes> broadcast_bytes(comm::Communicator& control, std::optional<
     return bytes;
 }
 
-}  // namespace
-
-CheckpointSettings settings_of_numbers(const std::vector<options::Effective>& settings,
-                                       CheckpointSettings facts) {
-    for (const auto& [row, value] : settings)
-        if (row->decides_numbers) facts["--" + row->name] = value;
-    return facts;
+// The options on which the parameters' values depend, and facts.
+CheckpointSettings settings_of_numbers(const TrainingOptions& options, std::int64_t samples,
+                                       int ranks) {
+    CheckpointSettings settings{{"ranks", fmt::format("{}", ranks)},
+                                {"training samples", fmt::format("{}", samples)}};
+    for (const auto& [row, value] : options.effective())
+        if (row->decides_numbers) settings["--" + row->name] = value;
+    return settings;
 }
 
-Checkpoints::Checkpoints(const Plan& plan, comm::Communicator& control, const nn::Model& model)
-    : control_(control), file_(plan.folder), every_(plan.every), settings_(plan.settings) {
+}  // namespace
+
+Checkpoints::Checkpoints(const TrainingOptions& options, std::int64_t samples,
+                         const nn::Model& model, comm::Communicator& control)
+    : control_(control),
+      file_(*options.settings.checkpoint),
+      every_(options.settings.checkpoint_every.value_or(0)),
+      settings_(settings_of_numbers(options, samples, control.world_size())) {
     comm::all_or_throw(control_, [&] {
         if (control_.rank() == 0) file_.prepare(expected_bytes(model, control_.world_size()));
     });
-    find(plan.resume);
+    find(options.settings.resume);
 }
 
 void Checkpoints::together_on_file(const std::function<void()>& work) {
@@ -64,15 +71,15 @@ void Checkpoints::together_on_file(const std::function<void()>& work) {
     });
 }
 
-void Checkpoints::find(bool resume) {
+void Checkpoints::find(bool resumes) {
     std::optional<Bytes> bytes;
     comm::all_or_throw(control_, [&] {
         if (control_.rank() != 0) return;
-        if (!resume) {
+        if (!resumes) {
             if (file_.set_aside_first())
                 base::log::warn(
-                    fmt::format("{} is there, but --resume is not given: the run starts from the "
-                                "beginning, and that file is kept as {} when the next is written",
+                    fmt::format("{} exists, but --resume is not given: the run starts from the "
+                                "beginning, and keeps the file as {} when it writes its own",
                                 file_.path().string(), CheckpointFile::kPrevious));
             return;
         }

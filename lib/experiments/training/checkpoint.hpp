@@ -9,31 +9,21 @@
 #include "comm/communicator.hpp"
 #include "experiments/training/checkpoint_file.hpp"
 #include "experiments/training/checkpoint_state.hpp"
-#include "options/options.hpp"
+#include "experiments/training/options.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::experiments {
 
 class TrainingSteps;
 
-/// Adds to `facts` the settled options on which the parameters' values depend.
-CheckpointSettings settings_of_numbers(const std::vector<options::Effective>& settings,
-                                       CheckpointSettings facts);
-
 class Checkpoints {
   public:
-    struct Plan {
-        std::string folder;
-        bool resume = false;
-        std::int64_t every = 0;       ///< steps; 0: at each epoch's end
-        CheckpointSettings settings;  ///< must be equal in the run that is resumed
-    };
-
-    /// Collective. Checks that the folder can be written. With `resume` rank 0 reads the checkpoint
+    /// Collective. Checks that the folder can be written. With --resume rank 0 reads the checkpoint
     /// and broadcasts it; if there is none yet, the log says so and the run starts from the
-    /// beginning. The size of `model` is the room that is needed. Throws OptionError, DataError or
-    /// EnvironmentError on all ranks.
-    Checkpoints(const Plan& plan, comm::Communicator& control, const nn::Model& model);
+    /// beginning. Its settings must be equal to `options` as far as they decide the parameters'
+    /// values. Throws OptionError, DataError or EnvironmentError on all ranks.
+    Checkpoints(const TrainingOptions& options, std::int64_t samples, const nn::Model& model,
+                comm::Communicator& control);
 
     /// Steps of the run that this one resumes; 0 for a new one.
     std::int64_t completed_steps() const { return resumed_from_; }
@@ -58,7 +48,7 @@ class Checkpoints {
 
   private:
     void together_on_file(const std::function<void()>& work);
-    void find(bool resume);
+    void find(bool resumes);
     void keep_states_of(TrainingSteps& steps);
     void write(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer);
 

@@ -58,7 +58,7 @@ measure::Schedule schedule_of(TrainingOptions& options, std::int64_t steps_per_e
     return measure::schedule_epochs(epochs, *warmup, steps_per_epoch);
 }
 
-// The steps, and the learning rates in them.
+// Plans the steps and settles the options that depend on the number of samples.
 measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
                              std::int64_t samples, std::int64_t batches_per_epoch) {
     const auto accumulate = options.settings.accumulate;
@@ -71,7 +71,7 @@ measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
     return schedule;
 }
 
-// Refuses a batch, of one rank or replica, that is smaller than the model can be trained with.
+// Throws OptionError if a batch of a rank or replica has too few samples for BatchNorm.
 void check_batches(const TrainingOptions& options, const nn::Model& model,
                    const data::Sampler& sampler, std::int64_t batches,
                    comm::Communicator& control) {
@@ -91,27 +91,12 @@ void check_batches(const TrainingOptions& options, const nn::Model& model,
     });
 }
 
-// Null without --checkpoint.
-std::unique_ptr<Checkpoints> make_checkpoints(const TrainingOptions& options,
-                                              const RunContext& around, const nn::Model& model,
-                                              std::int64_t samples) {
-    if (!options.settings.checkpoint.has_value()) return nullptr;
-    const CheckpointSettings facts{{"ranks", fmt::format("{}", around.control.world_size())},
-                                   {"training samples", fmt::format("{}", samples)}};
-    return std::make_unique<Checkpoints>(
-        Checkpoints::Plan{.folder = *options.settings.checkpoint,
-                          .resume = options.settings.resume,
-                          .every = options.settings.checkpoint_every.value_or(0),
-                          .settings = settings_of_numbers(options.effective(), facts)},
-        around.control, model);
-}
-
-measure::Schedule resumed(const measure::Schedule& schedule, const Checkpoints* checkpoints,
+measure::Schedule resumed(const measure::Schedule& schedule,
+                          const std::optional<Checkpoints>& checkpoints,
                           comm::Communicator& control) {
     measure::Schedule rest = schedule;
     comm::all_or_throw(control, [&] {
-        if (checkpoints != nullptr)
-            rest = measure::resume_after(schedule, checkpoints->completed_steps());
+        if (checkpoints) rest = measure::resume_after(schedule, checkpoints->completed_steps());
     });
     return rest;
 }
@@ -200,8 +185,9 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     const data::Sampler sampler = sampler_of(options, data, control);
     const auto planned = plan_steps(options, around, samples, sampler.steps_per_epoch());
     check_batches(options, *model, sampler, planned.total * options.settings.accumulate, control);
-    const auto checkpoints = make_checkpoints(options, around, *model, samples);
-    const auto schedule = resumed(planned, checkpoints.get(), control);
+    std::optional<Checkpoints> checkpoints;
+    if (options.settings.checkpoint) checkpoints.emplace(options, samples, *model, control);
+    const auto schedule = resumed(planned, checkpoints, control);
     around.started("checkpoints");
     draw_own_numbers(options.seed(), control.rank());
 
@@ -221,7 +207,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
                          .model = *model,
                          .steps = steps,
                          .around = around,
-                         .checkpoints = checkpoints.get()};
+                         .checkpoints = checkpoints ? &*checkpoints : nullptr};
     TrainingLoop loop(observed);
     std::vector<TrialTimes> trials;
     if (options.settings.ablation)
