@@ -234,7 +234,7 @@ class Inside(cli.Case):
     def test_impossible_options(self):
         for words, sentence in ((("--profile", "line"), "--profile line: give lines, layers, or both"),
                                 (("--tensorboard", "c", "--ablation"), "--tensorboard"), (("--trace", "t"), "FILE.json"),
-                                (("--trace", "t.json", "--steps", 5, "--trace-window", "4:3"), "within the run's steps, 1 to 5"), (("--profile", "lines", "--ablation"), "--profile"), (("--nvtx", "--trace", "t.json"), "LibTorch has one profiler at a time"), (("--profile", "layers", "--jit"), "--profile layers sees")):
+                                (("--trace", "t.json", "--steps", 5, "--trace-window", "4:3"), "within the run's steps, 1 to 5"), (("--profile", "lines", "--ablation"), "--profile"), (("--nvtx", "--trace", "t.json"), "LibTorch has one profiler at a time"), (("--profile", "layers", "--jit"), "--cuda-graph")):
             self.assertSays(self.train(*words, code=2), 2, sentence)
 
 

@@ -29,7 +29,7 @@ std::vector<std::string> names_of(const std::vector<Entry>& catalogue) {
     return names;
 }
 
-// "3x64x64" or, of tokens, "128:int64".
+// Parses "3x64x64" or, for tokens, "128:int64".
 base::Field field_of(const std::string& option, std::string text) {
     constexpr std::string_view kTokens = ":int64";
     base::Field field;
@@ -86,7 +86,7 @@ void refuse_options_of_own_models(const TrainingSettings& settings) {
                 fmt::format("--{} is for --model FILE.pt; {} has its own", name, settings.model));
 }
 
-// The path leaves the settings that are stored: the file's stem is the network's name.
+// A run stores the file's stem as the model's name, without its path.
 void settle_model_file(TrainingSettings& settings) {
     if (!settings.model.ends_with(".pt")) return refuse_options_of_own_models(settings);
     settings.model_file = settings.model;
@@ -96,16 +96,16 @@ void settle_model_file(TrainingSettings& settings) {
     const bool of_classes = request.loss == "cross-entropy" || request.loss == "nll";
     if (of_classes != settings.classes.has_value())
         throw base::OptionError(fmt::format(
-            "--loss {} is of {}; {}", request.loss, settings.classes ? "numbers" : "classes",
+            "--loss {} needs {}; {}", request.loss, settings.classes ? "numbers" : "classes",
             settings.classes ? "use --target-shape, without --classes" : "use --classes"));
     if (settings.width != 1 || settings.jit || settings.dropout == "off" || settings.image_size)
         throw base::OptionError(
-            "--width, --jit, --dropout and --image-size are for the networks "
-            "that ranklab has; leave them out");
+            "--width, --jit, --dropout and --image-size are for ranklab's own networks; leave them "
+            "out");
     nn::check_script(request);
 }
 
-// Once batch and length are settled.
+// Batch and length are settled before.
 train::LrSettings settle_rate(TrainingSettings& settings, const CommonSettings& common) {
     const auto defaults = model_entry(settings).defaults;
     const bool as_published = settings.optimizer == defaults.optimizer;
@@ -120,7 +120,7 @@ train::LrSettings settle_rate(TrainingSettings& settings, const CommonSettings& 
          .warmup_steps = defaults.lr_warmup_steps});
 }
 
-// On a GPU the fused kernel is used where LibTorch has one.
+// On a GPU the default is LibTorch's fused kernel, if there is one.
 void settle_optimizer(TrainingSettings& settings, bool on_gpu) {
     const auto optimizer = entry_of(train::optimizers(), *settings.optimizer);
     if (settings.fused_optimizer && !optimizer.has_fused)
@@ -187,22 +187,22 @@ void check_sync(const TrainingSettings& settings, bool one_rank) {
     const auto sync = entry_of(train::gradient_syncs(), *settings.sync);
     if (settings.compress != "none" && !sync.compresses)
         throw base::OptionError(fmt::format(
-            "--sync {} sends gradients as they are; --compress {} is for --sync bucketed",
+            "--sync {} cannot compress; use --sync bucketed, or leave --compress {} out",
             *settings.sync, settings.compress));
     if (one_rank && sync.keeps_ranks_equal)
         throw base::OptionError(
-            fmt::format("--mode {} has nothing to synchronise, so it takes no --sync {}; use "
-                        "--mode ddp (it runs at one rank too) or leave --sync out",
+            fmt::format("--mode {} sums no gradients over ranks and takes no --sync {}; use --mode "
+                        "ddp, which runs at one rank, too, or leave --sync out",
                         *settings.mode, *settings.sync));
 }
 
 void settle_mode(TrainingSettings& settings, int world_size) {
-    // --buckets means those of a run of several ranks, wherever the dry run is made.
+    // --buckets shows the buckets of several ranks, also in a dry run of one.
     settle(settings.mode, world_size == 1 && !settings.buckets ? "single" : "ddp");
     const bool one_rank = *settings.mode != "ddp";
     if (one_rank && world_size > 1)
         throw base::OptionError(fmt::format(
-            "--mode {} takes one rank, but {} were started; use --mode ddp, or start one rank",
+            "--mode {} takes one rank, and {} were started; use --mode ddp, or start one rank",
             *settings.mode, world_size));
     settle(settings.sync, one_rank ? "none" : "bucketed");
     check_sync(settings, one_rank);
@@ -229,13 +229,12 @@ void check_checkpoints(const TrainingSettings& settings, int world_size) {
     const auto sync = entry_of(train::gradient_syncs(), *settings.sync);
     if (world_size > 1 && !sync.keeps_ranks_equal)
         throw base::OptionError(
-            fmt::format("--sync {} lets the ranks' parameters drift apart, so that no one "
-                        "checkpoint holds them; leave --checkpoint out, or use another --sync",
+            fmt::format("--sync {} trains a model per rank, and a checkpoint holds one; leave "
+                        "--checkpoint out, or use another --sync",
                         sync.name));
 }
 
-// The default number of steps: it takes seconds for small networks on any machine, and is enough
-// for a median with an interval.
+// The default of --steps takes seconds for small networks and gives a median with an interval.
 constexpr std::int64_t kStepsAtFirst = 100;
 
 void settle_length(TrainingSettings& settings, CommonSettings& common) {
@@ -260,7 +259,7 @@ train::Compression compression_of(const TrainingSettings& settings) {
 
 void check_views(const TrainingSettings& settings) {
     if (settings.trace_window && !settings.trace && !settings.nvtx)
-        throw base::OptionError("--trace-window is of --trace or --nvtx; give one of them");
+        throw base::OptionError("--trace-window needs --trace or --nvtx");
     if (settings.trace && settings.trace->empty())
         throw base::OptionError("--trace needs the name of a file, as in t.json");
     if (settings.tensorboard && settings.tensorboard->empty())
@@ -273,11 +272,11 @@ void check_views(const TrainingSettings& settings) {
     if (settings.profile->find("layers") == std::string::npos) return;
     if (settings.mode == "dp" || settings.jit || settings.cuda_graph)
         throw base::OptionError(
-            "--profile layers sees the operations of one thread, one by one: "
-            "leave --mode dp, --jit and --cuda-graph out");
+            "--profile layers needs single operations in one thread; leave --mode dp, --jit and "
+            "--cuda-graph out");
 }
 
-// Settles the options that follow from others, in their order.
+// Each of these settles options that the next ones need.
 void settle_all(TrainingOptions& all, int world_size) {
     auto& settings = all.settings;
     settle_model_file(settings);

@@ -36,18 +36,18 @@ std::string percent(double share) {
 std::string why_none(const OverlapEstimate& estimate, double overlap, const stats::Interval& ci) {
     if (!lies_in(estimate.balance, kAgreement))
         return fmt::format(
-            "the two ways to measure it do not agree (balance {:.2f}, needed {} .. {}); measure on "
-            "a quieter machine or with more --overlap-steps",
+            "stamps and step times disagree (balance {:.2f}, allowed {} to {}); measure on a "
+            "quieter machine or with more --overlap-steps",
             estimate.balance, kAgreement.low, kAgreement.high);
-    const auto measured = fmt::format("the pairs give {} ({} .. {})", percent(overlap),
+    const auto measured = fmt::format("the pairs give {} ({} to {})", percent(overlap),
                                       percent(ci.low), percent(ci.high));
     if (!lies_in(overlap, {0, 1}))
         return fmt::format("{}, outside 0 to 100 %{}", measured,
-                           lies_in(0, ci)   ? ", as where nothing is hidden"
-                           : lies_in(1, ci) ? ", as where all is hidden"
+                           lies_in(0, ci)   ? ", as if nothing were hidden"
+                           : lies_in(1, ci) ? ", as if all were hidden"
                                             : "");
     if (ci.low < 0 && ci.high > 1)
-        return measured + ", which leaves all open; measure with more --overlap-steps";
+        return measured + ", an interval beyond 0 and 100 %; give more --overlap-steps";
     return "";
 }
 
@@ -60,7 +60,7 @@ OverlapEstimate estimate_overlap(const OverlapPairs& pairs) {
     estimate.backward_longer = differences(pairs.backward_with, pairs.backward_without);
     const double total = median(pairs.total);
     if (!(total > 0)) {
-        estimate.why_none = "the host does not see when the data moves";
+        estimate.why_none = "the host cannot time the transfers";
         return estimate;
     }
     estimate.hidden = std::max(

@@ -233,7 +233,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
 
 namespace {
 
-// Settings that the number of samples decides: unknown before the data is read.
+// Settings that depend on the number of samples, which is unknown before the data is read.
 std::vector<std::string> open_until_the_data(const TrainingOptions& options) {
     std::vector<std::string> open;
     if (!options.common.warmup) open.emplace_back("warmup");
@@ -292,8 +292,8 @@ class TrainingPlan final : public Plan {
         });
     }
 
-    /// After a signal on any rank it returns the run so far, marked; before the first step it
-    /// throws base::Interrupted.
+    /// A stop signal ends the run, which is marked. Before the first step it throws
+    /// base::Interrupted.
     Runs run(const RunContext& context) const override {
         return {{make_training_run(settled_, context)}};
     }
