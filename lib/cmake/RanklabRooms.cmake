@@ -66,9 +66,9 @@ endfunction()
 
 # ranklab_add_catalogue(ROOM name [NAMESPACE name] TYPE EntryType HEADER room/x.hpp FUNCTION models
 # FOLDER models ENTRIES a b ...) Adding an entry = FOLDER/<entry>.cpp, which defines `EntryType
-# <entry>_entry()` in the namespace (the room's), plus one word in ENTRIES. This adds the sources to the room and generates
-# FUNCTION(), the list of all entries: self-registering objects would be dropped from a static
-# library by the linker.
+# <entry>_entry()` in the namespace (default: the room's), plus one word in ENTRIES. This adds the
+# sources to the room and generates FUNCTION(), the list of all entries: self-registering objects
+# would be dropped from a static library by the linker.
 function(ranklab_add_catalogue)
   cmake_parse_arguments(PARSE_ARGV 0 CAT "" "ROOM;NAMESPACE;TYPE;HEADER;FUNCTION;FOLDER" "ENTRIES")
   if(NOT CAT_NAMESPACE)
