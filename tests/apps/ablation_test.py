@@ -40,7 +40,6 @@ class Ablation(RunCase):
         result, run = self.ablate("--steps", 3, "--repetitions", 1, "--inject-delay", "0:data:40")
         self.assertEqual(run.tables["ablation"]["trial"], ["io", "synthetic", "full"])
         self.assertNotIn("throughput_nocomm_samples_per_s", run.rows)
-        self.assertRegex(result.stdout, r"limit +undecided: input \d")
         self.assertGreater(dict(zip(run.tables["waterfall"]["part"], run.tables["waterfall"]["step_s"]))["input"], 0.03)
 
     def test_input_synthetic_and_io_only(self):
