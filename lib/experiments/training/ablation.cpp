@@ -152,7 +152,7 @@ std::vector<TrialTimes> make_trials(ObservedRun& observed) {
     Trials trials(observed);
     std::mt19937_64 random(observed.options.seed());
     for (std::int64_t r = 0; r <= rounds && stop.signal() == 0; ++r) {
-        // Fisher and Yates, by numbers that are the same with every standard library.
+        // Fisher-Yates shuffle: std::shuffle's order depends on the standard library.
         for (std::size_t i = round.size(); i > 1; --i) std::swap(round[i - 1], round[random() % i]);
         std::vector<TrialTimes> made;
         for (const Trial trial : round) {

@@ -98,7 +98,7 @@ void Checkpoints::find(bool resumes) {
     resumed_from_ = stored_->completed_steps;
 }
 
-// In one order on all ranks.
+// Adds the states in the same order on all ranks.
 void Checkpoints::keep_states_of(TrainingSteps& steps) {
     const auto* const replicas = steps.replicas();
     for (std::size_t r = 1; replicas != nullptr && r < replicas->count(); ++r)
@@ -136,7 +136,8 @@ bool Checkpoints::save(std::int64_t completed_steps, const nn::Model& model,
         if (writes) put_rank_state(checkpoint, state.name, all);
     }
     if (writes) write(checkpoint, model, optimizer);
-    // The other ranks wait here: the next step's time is measured.
+    // The other ranks wait here for rank 0's write, so that it is not part of their next step's
+    // time.
     return !comm::from_root(control_, last_failed_);
 }
 

@@ -20,7 +20,7 @@ struct GateResult {
     double worst = 0;
     double bound = 0;   ///< allowed by element type and compression
     std::string where;  ///< the parameter with the largest difference
-    double norm = 0;    ///< Euclidean, over all parameters: far above 1 training diverges
+    double norm = 0;    ///< Euclidean, over all parameters; far above 1: training diverges
 };
 
 /// The relative difference that another order of summation or a compression may cause.

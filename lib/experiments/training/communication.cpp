@@ -21,8 +21,8 @@ using measure::RankSamples;
 // A straggler comes last in this share of steps, and costs the others this share of a step.
 constexpr double kMostlyLast = 0.8;
 constexpr double kNoticeableWait = 0.05;
-// The probability that one of equal ranks comes last that often. Successive steps are not
-// independent, so that a few never suffice, at any number of ranks.
+// Largest probability that one of equally fast ranks comes last so often by chance. It is small
+// because successive steps are not independent.
 constexpr double kByLuck = 0.001;
 constexpr std::size_t kFewestSteps = 6;  // fewer have no 95 % interval of a median
 

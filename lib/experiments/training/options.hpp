@@ -89,7 +89,7 @@ nn::ModelEntry model_entry(const vocabulary::TrainingSettings& settings);
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
 /// The shape of a sample after --image-size or --crop-edge.
 nn::InputShape model_input(const TrainingOptions& options);
-/// The size of the model, which is not made.
+/// The model's size, found without making its weights.
 nn::Outline outline_of(const TrainingOptions& options);
 /// Bytes of one sample's input and target in fp32.
 std::int64_t sample_bytes(const TrainingOptions& options);

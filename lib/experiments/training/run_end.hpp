@@ -33,12 +33,12 @@ class RunEnd {
     StopPoll stop;
     bool failed = false;  ///< a check failed: nothing was measured that counts
     bool late = false;    ///< the time limit is over
-    bool enough = false;  ///< --target-ci has its interval, or all the time that it had
+    bool enough = false;  ///< --target-ci has its interval, or its time is over
 
-    // Only where the run ended before its plan did:
+    // Set if the run ended before its planned steps:
     bool at_time_limit = false;
     int signal = 0;               ///< SIGTERM, SIGINT ...
-    std::string missing;          ///< work after the steps: "the evaluation was made"
+    std::string missing;          ///< work left undone, after "before": "the evaluation was made"
     bool has_checkpoint = false;  ///< of the last step
 
   private:

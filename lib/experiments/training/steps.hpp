@@ -56,14 +56,15 @@ std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options,
                                                comm::Communicator& data_plane,
                                                comm::Communicator& control);
 
-/// A step that was made. Counts of all ranks are equal on them; the rest is this rank's.
+/// A step that was made. Counts over all ranks are equal on all ranks; other values are this
+/// rank's.
 struct MadeStep {
     std::int64_t step = 0;         ///< counted over epochs, from 0
     double learning_rate = 0;      ///< set by the loop
     double loss_sum = 0;           ///< mean losses x their samples
     std::int64_t local = 0;        ///< samples of this rank
     std::int64_t global = 0;       ///< samples of all ranks: the divisor of the mean loss
-    std::int64_t unrepeated = 0;   ///< of them, those that samples/s counts
+    std::int64_t unrepeated = 0;   ///< of `global`, those that samples/s counts
     bool updated = false;          ///< false: the gradients were not finite (GradScaler)
     data::ReadTimes reading = {};  ///< of the loader's threads, for this step's samples
     measure::StepTimes times = {};

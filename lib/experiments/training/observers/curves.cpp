@@ -62,9 +62,10 @@ class Curves final : public StepObserver {
                                             const std::vector<double>& sums) const {
         const double ranks = base::real(observed_.control.world_size());
         const auto first = observed_.schedule.first;
-        const double seconds = last_step_ == first
-                                   ? made.times.step * base::real(made.step + 1 - first)
-                                   : base::seconds_since(last_);  // the start-up is in it at first
+        const double seconds =
+            last_step_ == first
+                ? made.times.step * base::real(made.step + 1 - first)
+                : base::seconds_since(last_);  // the first interval includes the start-up
         std::vector<results::Scalar> scalars{
             {"Loss/train", sums[0] / base::real(made.global)},
             {"Learning Rate", made.learning_rate},

@@ -91,7 +91,8 @@ class Lines final : public StepObserver {
     Line line_of(const PhaseLine& of) const {
         const auto i = base::number_of(of.phase);
         Line line{of.contents, of.each_batch ? batches_ : std::ssize(observed_.made), host_s_[i]};
-        if (of.phase == Phase::data) line.hits += epochs_;  // the loop asks for its end, too
+        if (of.phase == Phase::data)
+            line.hits += epochs_;  // the loop also asks at the end of each epoch
         if (!observed_.steps.gpus().empty()) line.device_s = device_s_[i];
         return line;
     }
