@@ -101,7 +101,7 @@ class Evaluation final : public StepObserver {
     }
 
     std::string when_;
-    std::int64_t samples_ = -1;  // of all ranks, in the last one
+    std::int64_t samples_ = -1;  // over all ranks, of the last evaluation
 };
 
 }  // namespace
