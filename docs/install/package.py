@@ -33,7 +33,6 @@ class Ranklab(CMakePackage):
     depends_on("nlohmann-json")
     depends_on("mustache", type="build")  # kainjow's
     depends_on("zlib-api")
-    depends_on("fftw@3:")
     depends_on("hwloc@2:")
     depends_on("googletest+gmock", type=("build", "test"))
     depends_on("py-torch@2.11", when="+torch")

@@ -1,6 +1,6 @@
-# ranklab_find_library(fftw fftw3.h fftw3 fftw3 HELP): ranklab::fftw, of a header, a library and
-# pkg-config's module. Found through pkg-config, or by name where there is none (CMAKE_PREFIX_PATH,
-# FFTW_ROOT). HELP: how to install it.
+# ranklab_find_library(hwloc hwloc.h hwloc "hwloc>=2" HELP): ranklab::hwloc, of a header, a library
+# and pkg-config's module. Found through pkg-config, or by name if there is none (CMAKE_PREFIX_PATH,
+# HWLOC_ROOT). HELP: how to install it.
 find_package(PkgConfig QUIET)
 
 function(ranklab_find_library name header library module help)

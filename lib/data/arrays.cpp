@@ -12,9 +12,6 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "data/formats/npy.hpp"
-#include "data/volume_field.hpp"
-#include "hdf5/rows.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -23,7 +20,7 @@ using OpenRows = std::function<hdf5::Rows(const std::string& name)>;
 
 class Arrays final : public Source {
   public:
-    /// Samples from `first` on; the last array is of the targets.
+    /// Samples from `first` on. The last array holds the targets.
     Arrays(std::vector<hdf5::Rows> arrays, std::vector<Field> fields, std::int64_t first,
            std::int64_t count)
         : arrays_(std::move(arrays)), fields_(std::move(fields)), first_(first), count_(count) {
@@ -54,23 +51,21 @@ class Arrays final : public Source {
 void check_array(const hdf5::Rows& array, const Field& wanted, const hdf5::Rows& first) {
     if (array.shape.empty() || array.shape[0] == 0)
         throw base::DataError(
-            fmt::format("{} holds no samples: its shape is {}, and the first axis is the sample",
+            fmt::format("{} holds no samples: its shape is {}, whose first axis counts samples",
                         array.name, base::shape_text(array.shape)));
     const bool one_number =
         wanted.elements() == 1 && Field{wanted.element, array.sizes()}.elements() == 1;
     if (array.sizes() != wanted.sizes && !one_number)
         throw base::DataError(
-            fmt::format("{} holds samples of {}, and {} are expected", array.name,
+            fmt::format("{} holds samples of {}, expected {}", array.name,
                         base::shape_text(array.sizes()), base::shape_text(wanted.sizes)),
             {"input-shape", "target-shape"});
     if (array.shape[0] != first.shape[0])
         throw base::DataError(fmt::format("{} holds {} samples, and {} holds {}", array.name,
                                           array.shape[0], first.name, first.shape[0]));
     if (wanted.element == Element::i64 && array.type.starts_with("float"))
-        throw base::DataError(
-            fmt::format("{} holds floating-point numbers, and classes and tokens are integers; "
-                        "save them as int64",
-                        array.name));
+        throw base::DataError(fmt::format(
+            "{} holds floating-point numbers; save classes and tokens as int64", array.name));
 }
 
 void check_classes(const hdf5::Rows& targets, const Field& field, base::Share part,
@@ -80,10 +75,9 @@ void check_classes(const hdf5::Rows& targets, const Field& field, base::Share pa
         targets.read(i, Element::i64, reinterpret_cast<std::byte*>(values.data()));
         for (const std::int64_t value : values)
             if (value < 0 || value >= classes)
-                throw base::DataError(
-                    fmt::format("sample {} of {} is of class {}, and classes are 0 to {}", i,
-                                targets.name, value, classes - 1),
-                    {"classes"});
+                throw base::DataError(fmt::format("sample {} of {} has class {}, outside 0 to {}",
+                                                  i, targets.name, value, classes - 1),
+                                      {"classes"});
     }
 }
 
@@ -91,7 +85,7 @@ struct Split {
     std::int64_t train, test;
 };
 
-// The last tenth validates where nothing else is asked for.
+// By default the last tenth is for validation.
 Split split_of(const DataRequest& request, std::int64_t samples, std::int64_t ranks) {
     Split split{request.train_samples, request.test_samples};
     if (split.test == 0 && request.evaluates) split.test = std::max<std::int64_t>(1, samples / 10);
@@ -106,14 +100,14 @@ Split split_of(const DataRequest& request, std::int64_t samples, std::int64_t ra
 
 DataSet open_here(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {
     if (!request.is_own())
-        throw base::OptionError("files of your own are for your own network; use one",
+        throw base::OptionError("npy and HDF5 files need a network of your own; name one",
                                 {"model FILE.pt"});
     if (request.input_files.size() != request.own_inputs.size() ||
         request.input_files.front().empty() || request.target_file.empty())
-        throw base::OptionError(fmt::format("your own data are a file for each of {} inputs, with "
-                                            "commas, and one of targets",
-                                            request.own_inputs.size()),
-                                {"inputs", "targets"});
+        throw base::OptionError(
+            fmt::format("give one file per input ({}, comma-separated) and one target file",
+                        request.own_inputs.size()),
+            {"inputs", "targets"});
     std::vector<hdf5::Rows> arrays;
     auto fields = request.own_inputs;
     fields.push_back(request.own_target);
@@ -134,23 +128,7 @@ DataSet open_here(const DataRequest& request, comm::Communicator& control, const
 
 }  // namespace
 
-hdf5::Rows open_npy_rows(const std::string& name) {
-    const auto header = read_npy_header(name);
-    const auto bytes = std::make_shared<const FileBytes>(name, access_for(name));
-    const auto read = [=](std::int64_t index, Element as, std::byte* to) {
-        const std::size_t count = header.values() / header.shape[0];
-        const std::size_t row = count * header.type.bytes;
-        const auto* const from = bytes->at(header.data_offset + index * row, row);
-        if (as == Element::i64)
-            convert_numbers(header.type, from,
-                            std::span(reinterpret_cast<std::int64_t*>(to), count));
-        else
-            convert_numbers(header.type, from, std::span(reinterpret_cast<float*>(to), count));
-    };
-    return {name, header.shape, header.type.name(), read};
-}
-
-// Each rank opens the files, and a rank whose file system lacks them is named.
+// Each rank opens the files; an error names the first rank whose file system lacks them.
 DataSet open_own(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {
     DataSet set;
     comm::all_or_throw(control, [&] { set = open_here(request, control, open); });

@@ -27,7 +27,7 @@ struct GzTraits {
     static void close(type file) noexcept { gzclose(file); }
 };
 
-// gzread passes plain files through, so one reader serves both forms.
+// Reads plain files too: gzread passes them through.
 class IdxReader {
   public:
     explicit IdxReader(const fs::path& path) : path_(path) {
@@ -60,7 +60,8 @@ class IdxReader {
             magic, expected, kind));
     }
 
-    // Exactly `count` bytes and not one more. Read in pieces: a hostile header must not allocate.
+    // Refuses fewer or more bytes than `count`. Reads pieces, so that a false header cannot
+    // allocate much.
     std::vector<std::uint8_t> read_body(std::uint64_t count) {
         constexpr std::uint64_t kPiece = 1U << 22U;
         std::vector<std::uint8_t> body;
@@ -79,7 +80,7 @@ class IdxReader {
         }
         std::uint8_t extra = 0;
         if (read_some(&extra, 1) != 0) refuse(count + 1);
-        // The probe for one byte more has also read a gzip file's checksum, if it is there.
+        // Reading past the end has also read a gzip file's checksum, unless it is missing.
         int code = Z_OK;
         gzerror(file_.get(), &code);
         if (code == Z_BUF_ERROR)
@@ -129,7 +130,7 @@ IdxImages read_idx_images(const fs::path& file) {
     if (images.count == 0 || images.rows == 0 || images.columns == 0 || images.rows > 65535 ||
         images.columns > 65535) {
         reader.fail(
-            fmt::format("claims {} images of {} x {}: that set cannot be used; copy the file again",
+            fmt::format("claims {} images of {} x {}, which is not usable; copy the file again",
                         images.count, images.rows, images.columns));
     }
     images.pixels = reader.read_body(static_cast<std::uint64_t>(images.count) *
@@ -145,29 +146,38 @@ std::vector<std::uint8_t> read_idx_labels(const fs::path& file) {
 }
 
 ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file,
-                      const ImageShape& shape, std::int64_t classes) {
+                      std::int64_t classes) {
     IdxImages images = read_idx_images(images_file);
-    if (images.rows != shape.height || images.columns != shape.width) {
-        throw base::DataError(
-            fmt::format("{} has images of {} x {}, the model takes {} x {}; choose another set",
-                        images_file.string(), images.rows, images.columns, shape.height,
-                        shape.width),
-            {"data"});
-    }
-    ImageSet set{shape, classes, std::move(images.pixels), read_idx_labels(labels_file)};
-    if (set.size() != images.count) {
+    ImageSet set{{1, images.rows, images.columns},
+                 classes,
+                 std::move(images.pixels),
+                 read_idx_labels(labels_file)};
+    if (set.size() != images.count)
         throw base::DataError(
             fmt::format("{} has {} images but {} has {} labels; the files do not belong together",
                         images_file.string(), images.count, labels_file.string(), set.size()));
-    }
     check_label_range(labels_file, set.labels, classes);
     return set;
 }
 
+namespace {
+
+std::string text_of(const ImageShape& shape) {
+    return fmt::format("{} x {} x {}", shape.channels, shape.height, shape.width);
+}
+
+}  // namespace
+
 ImageSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::int64_t classes) {
     const auto set = [&](std::size_t first) {
-        return read_idx_set(plain_or_gz(folder, kIdxNames[first]),
-                            plain_or_gz(folder, kIdxNames[first + 1]), shape, classes);
+        const auto images = plain_or_gz(folder, kIdxNames[first]);
+        auto read = read_idx_set(images, plain_or_gz(folder, kIdxNames[first + 1]), classes);
+        if (read.shape != shape)
+            throw base::DataError(
+                fmt::format("{} has images of {}, the model takes {}; use another set",
+                            images.string(), text_of(read.shape), text_of(shape)),
+                {"data"});
+        return read;
     };
     return {set(0), set(2), folder.string()};
 }

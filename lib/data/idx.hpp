@@ -19,29 +19,30 @@ struct IdxImages {
     std::vector<std::uint8_t> pixels;
 };
 
-/// The four files of MNIST and its kin: images and labels to train with, then to test with.
+/// The files of MNIST and sets like it: images and labels of training, then of the test.
 inline constexpr std::array kIdxNames{"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
                                       "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
 
-/// "<folder>/<name>" or "<folder>/<name>.gz", whichever is there; the plain one if neither.
+/// "<folder>/<name>.gz" if it exists and "<folder>/<name>" does not, else "<folder>/<name>".
 std::filesystem::path plain_or_gz(const std::filesystem::path& folder, const std::string& name);
 
 void check_label_range(const std::filesystem::path& file, const std::vector<std::uint8_t>& labels,
                        std::int64_t classes);
 
-/// These throw DataError naming the file, its fault and what was expected. Memory grows with the
-/// file's real contents, never with a header's claims.
+/// Throw DataError with the file, its fault and what was expected. Memory grows with the file's
+/// contents, never with its header's claims.
 IdxImages read_idx_images(const std::filesystem::path& file);
 std::vector<std::uint8_t> read_idx_labels(const std::filesystem::path& file);
 
 ImageSet read_idx_set(const std::filesystem::path& images, const std::filesystem::path& labels,
-                      const ImageShape& shape, std::int64_t classes);
+                      std::int64_t classes);
 
+/// Throws DataError if the images do not have the model's `shape`.
 ImageSets read_idx_folder(const std::filesystem::path& folder, const ImageShape& shape,
                           std::int64_t classes);
 
-/// Returns the first of `folders` that holds the training images; otherwise throws DataError naming
-/// all of them.
+/// The first of `folders` that holds the training images. Throws DataError with all of them and
+/// `how_to_get` if none does.
 std::filesystem::path find_idx_folder(const std::vector<std::filesystem::path>& folders,
                                       const std::string& what, const std::string& how_to_get);
 

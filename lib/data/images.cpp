@@ -69,7 +69,7 @@ void keep_first(ImageSet& set, std::int64_t count, const char* setting) {
     if (count == 0) return;
     if (count > set.size()) {
         throw base::OptionError(
-            fmt::format("{} samples are more than the {} there are; take fewer", count, set.size()),
+            fmt::format("{} samples are more than the set's {}; take fewer", count, set.size()),
             {setting});
     }
     set.labels.resize(count);
@@ -105,7 +105,7 @@ DataSet open_images(const DataRequest& request, comm::Communicator& control,
 
 namespace {
 
-// 8 bits of a pixel, 22 of a weight and 2 to spare are 32.
+// A pixel's 8 bits and a weight's 22 fit into 32 with 2 to spare for the sum.
 constexpr int kWeightBits = 22;
 constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
 
@@ -125,8 +125,6 @@ BilinearResize::Filter BilinearResize::make_filter(std::int64_t from, std::int64
     const double scale = base::real(from) / base::real(to);
     const double support = std::max(scale, 1.0);  // half the triangle's base, in input pixels
     Filter filter;
-    filter.taps = static_cast<std::int64_t>(std::ceil(support)) * 2 + 1;
-    filter.weights.assign(to * filter.taps, 0);
     std::vector<double> weights;
     for (std::int64_t out = 0; out < to; ++out) {
         const double centre = (base::real(out) + 0.5) * scale;
@@ -141,10 +139,10 @@ BilinearResize::Filter BilinearResize::make_filter(std::int64_t from, std::int64
             weights.push_back(std::max(0.0, 1.0 - distance));
             sum += weights.back();
         }
-        filter.first.push_back(first);
-        for (std::size_t k = 0; k < weights.size(); ++k)
-            filter.weights[static_cast<std::size_t>(out * filter.taps) + k] =
-                static_cast<std::int32_t>(0.5 + weights[k] / sum * (1 << kWeightBits));
+        Taps& taps = filter.emplace_back(Taps{first, {}});
+        for (const double weight : weights)
+            taps.weights.push_back(
+                static_cast<std::int32_t>(0.5 + weight / sum * (1 << kWeightBits)));
     }
     return filter;
 }
@@ -156,35 +154,25 @@ void BilinearResize::operator()(const std::uint8_t* image, std::uint8_t* resized
         for (std::int64_t y = 0; y < from_.height; ++y)
             resize_row(image + (c * from_.height + y) * from_.width, rows.data() + y * to_.width);
         for (std::int64_t y = 0; y < to_.height; ++y)
-            mix_rows(rows, y, sums, resized + (c * to_.height + y) * to_.width);
+            mix_rows(rows, down_[y], sums, resized + (c * to_.height + y) * to_.width);
     }
 }
 
-// Pixels that a filter's padding would reach past the last one have weight 0: they are not touched.
 void BilinearResize::resize_row(const std::uint8_t* in, std::uint8_t* out) const {
-    for (std::int64_t x = 0; x < to_.width; ++x) {
-        const auto [first, taps, weights] = across_.at(x, from_.width);
+    for (const auto& [first, weights] : across_) {
         std::int32_t sum = kHalf;
-        for (std::int64_t k = 0; k < taps; ++k) sum += in[first + k] * weights[k];
-        out[x] = rounded(sum);
+        for (std::size_t k = 0; k < weights.size(); ++k) sum += in[first + k] * weights[k];
+        *out++ = rounded(sum);
     }
 }
 
-void BilinearResize::mix_rows(const std::vector<std::uint8_t>& rows, std::int64_t y,
+void BilinearResize::mix_rows(const std::vector<std::uint8_t>& rows, const Taps& taps,
                               std::vector<std::int32_t>& sums, std::uint8_t* out) const {
-    const auto [first, taps, weights] = down_.at(y, from_.height);
     std::fill(sums.begin(), sums.end(), kHalf);
-    for (std::int64_t k = 0; k < taps; ++k) {
-        const std::int32_t weight = weights[k];
-        const std::uint8_t* const in = rows.data() + (first + k) * to_.width;
-        for (std::size_t x = 0; x < sums.size(); ++x) sums[x] += in[x] * weight;
-    }
+    const std::uint8_t* in = rows.data() + taps.first * to_.width;
+    for (const std::int32_t weight : taps.weights)
+        for (auto& sum : sums) sum += *in++ * weight;
     for (std::size_t x = 0; x < sums.size(); ++x) out[x] = rounded(sums[x]);
-}
-
-BilinearResize::Taps BilinearResize::Filter::at(std::int64_t out, std::int64_t inputs) const {
-    const std::size_t i = out;
-    return {first[i], std::min(taps, inputs - first[i]), weights.data() + out * taps};
 }
 
 }  // namespace ranklab::data

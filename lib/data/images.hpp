@@ -1,4 +1,4 @@
-// Image sets in memory as a source, and how all ranks get one.
+// Image sets in memory as sources, loaded by rank 0 and broadcast.
 #pragma once
 
 #include <cstdint>
@@ -12,47 +12,40 @@
 
 namespace ranklab::data {
 
-/// The set's images, resized where height and width differ from `shape`'s .
+/// Resizes the images if their height or width differs from `shape`'s.
 std::shared_ptr<const Source> image_source(ImageSet set, const ImageShape& shape);
 
-/// Rank 0 loads and broadcasts: a thousand ranks that each read the same files would overload the
-/// shared file system, and could read different data. Rank 0's error is thrown there,
-/// comm::PeerError on the others. `request.train_samples` and `.test_samples` keep the first ones;
-/// OptionError where there are fewer, or the model takes no images.
+/// Rank 0 loads and broadcasts: a thousand ranks that read the same files would overload a shared
+/// file system. Keeps the first `request.train_samples` and `.test_samples`. Throws rank 0's error
+/// there and comm::PeerError on other ranks: OptionError if the set is smaller or the model takes
+/// no images.
 DataSet open_images(const DataRequest& request, comm::Communicator& control,
                     const std::function<ImageSets(const DataRequest&)>& load);
 
-/// Resizes planes [channels, height, width] of bytes. The result has Pillow's bits, tested against
-/// it.
+/// Resizes images [channels, height, width] of bytes, bit by bit as Pillow's bilinear filter does.
 ///
-/// Each output pixel is a weighted mean of input pixels under a triangle of half-width max(1,
-/// in/out) input pixels around its centre; weights are fixed-point numbers of 22 bits; rows first,
-/// then columns, rounded to bytes in between.
+/// An output pixel is the mean of input pixels weighted by a triangle of half-width max(1, in/out)
+/// input pixels around its centre. Weights have 22 fractional bits. Rows are resized first, then
+/// columns; the numbers in between are rounded to bytes.
 class BilinearResize {
   public:
-    /// Equal channels on both sides.
+    /// `from` and `to` have the same channels.
     BilinearResize(const ImageShape& from, const ImageShape& to);
-    /// Several threads at once.
+    /// Thread-safe.
     void operator()(const std::uint8_t* image, std::uint8_t* resized) const;
 
   private:
-    /// The input pixels and weights of one output pixel.
+    /// Of one output pixel: its first input pixel, and the weights from there on.
     struct Taps {
-        std::int64_t first;  ///< input pixel
-        std::int64_t count;
-        const std::int32_t* weights;
-    };
-    /// For each output pixel: the first input pixel, and `taps` weights (zeros at the end).
-    struct Filter {
-        std::int64_t taps = 1;
-        std::vector<std::int64_t> first;
+        std::int64_t first;
         std::vector<std::int32_t> weights;
-        Taps at(std::int64_t out, std::int64_t inputs) const;
     };
+    using Filter = std::vector<Taps>;
+
     static Filter make_filter(std::int64_t from, std::int64_t to);
     void resize_row(const std::uint8_t* in, std::uint8_t* out) const;
-    /// Row y of the output from `rows`, already as wide as it.
-    void mix_rows(const std::vector<std::uint8_t>& rows, std::int64_t y,
+    /// An output row from `rows`, which have the output's width.
+    void mix_rows(const std::vector<std::uint8_t>& rows, const Taps& taps,
                   std::vector<std::int32_t>& sums, std::uint8_t* out) const;
 
     ImageShape from_;

@@ -41,8 +41,8 @@ void Sampler::set_epoch(std::int64_t epoch) {
         order.resize(config_.samples);
         std::iota(order.begin(), order.end(), std::int64_t{0});
     }
-    // Rank r takes r, r + world, r + 2 world ...: a global batch is then the same set at any rank
-    // count whose local batches divide it. Past the end it wraps to the beginning (pad).
+    // Rank r takes positions r, r + world, r + 2 world ...: a global batch then holds the same
+    // samples at any rank count. With `pad`, positions past the end wrap around.
     mine_.resize(local_size(config_.rank));
     for (std::size_t i = 0; i < mine_.size(); ++i) {
         const auto position = static_cast<std::size_t>(config_.rank) +
@@ -77,8 +77,7 @@ std::int64_t Sampler::global_count(std::int64_t step) const {
 }
 
 std::int64_t Sampler::true_count(std::int64_t step) const {
-    // Padding stands at the end of the permutation: both counts, before and after this step, end at
-    // the last sample.
+    // Repeats come last, so counting stops at the number of samples.
     const std::int64_t before =
         std::min(step * config_.batch * config_.world_size, config_.samples);
     return std::min(before + global_count(step), config_.samples) - before;

@@ -1,4 +1,4 @@
-// Which samples a rank takes in which step.
+// Assigns samples to ranks and steps.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,17 @@
 
 namespace ranklab::data {
 
-/// pad: the permutation is wrapped to a multiple of the ranks, so that all have equally many, as
-///      in PyTorch's DistributedSampler; repeats are not counted in samples/s.
-/// exact: every sample once; ranks may differ by one, the mean over ranks is weighted.
+/// pad: all ranks get the same number of samples, as in PyTorch's DistributedSampler: the first
+///      samples are repeated at the end. samples/s leaves repeats out.
+/// exact: every sample once. Ranks may differ by one sample; the mean over ranks is weighted.
 enum class Sharding { pad, exact };
 
-/// Returns torch.randperm(n) after torch.manual_seed(seed) on the CPU: Fisher-Yates with mt19937,
-/// element i swapped with i + (random % (n - i)). tests/oracle checks it against PyTorch. n <
-/// 2^32/20, as there.
+/// torch.randperm(n) after torch.manual_seed(seed) on the CPU: Fisher-Yates with mt19937, which
+/// swaps element i with i + (random % (n - i)). As in PyTorch, n < 2^32/20. tests/oracle compares.
 std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed);
 
-/// Deals `samples` out to `hands` in turn, and returns the first hand's (the first sample and every
-/// hands-th after it), then the second's, and so on: the ranks' parts of a global batch in their
-/// order.
+/// Deals `samples` round-robin to `hands` and returns hand 0's, then hand 1's, and so on: the parts
+/// of a global batch in the order of ranks.
 template <class Sample>
 std::vector<Sample> dealt(const std::vector<Sample>& samples, std::int64_t hands) {
     std::vector<Sample> order;
@@ -49,19 +47,19 @@ class Sampler {
     /// Equal on all ranks.
     std::int64_t steps_per_epoch() const { return steps_; }
 
-    /// Reshuffles by seed + epoch, as DistributedSampler.set_epoch.
+    /// Shuffles with seed + epoch, as DistributedSampler.set_epoch.
     void set_epoch(std::int64_t epoch);
     std::int64_t epoch() const { return epoch_; }
 
-    /// This rank's sample indices in `step` of the epoch; may be empty at an exact epoch's end.
+    /// This rank's sample indices in `step` of the epoch; with `exact` the last step may have none.
     std::span<const std::int64_t> batch(std::int64_t step) const;
-    /// The samples of a step with each one's random number, which follows from seed, epoch and the
-    /// sample's place in the epoch's order over all ranks: it is the same at any rank count.
+    /// The samples of a step with their random numbers. A number follows from seed, epoch and the
+    /// sample's position in the epoch over all ranks, so that it is equal at any rank count.
     std::vector<Draw> draws(std::int64_t step) const;
     std::int64_t local_count(std::int64_t step) const { return count_on(config_.rank, step); }
-    /// Samples of all ranks in that step, repeats of padding included: the divisor of the mean.
+    /// Samples of all ranks in `step`, repeats included: the divisor of the mean loss.
     std::int64_t global_count(std::int64_t step) const;
-    /// The samples of a step without repeats: these count in samples/s.
+    /// Samples of all ranks in `step` without repeats, for samples/s.
     std::int64_t true_count(std::int64_t step) const;
 
   private:

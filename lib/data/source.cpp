@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "data/dataset.hpp"
 
 namespace ranklab::data {
 

@@ -1,5 +1,5 @@
-// One dataset of a volume file, [channels, edge, edge, edge] float32: boxes of it, read by several
-// threads.
+// Boxes of one dataset of a volume file, [channels, edge, edge, edge] float32, which several
+// threads read at once.
 #pragma once
 
 #include <array>
@@ -15,25 +15,24 @@
 
 namespace ranklab::data {
 
-/// mapped: the page cache itself, without a copy or a system call per crop; reading from a file
-/// that shrank meanwhile raises SIGBUS. read: pread, which network file systems serve in larger
-/// pieces. resident: mapped, and all of it brought into memory at once; the ranks of a host share
-/// it.
+/// mapped: from the page cache, without a copy or a system call per crop; SIGBUS if the file has
+/// shrunk. read: pread, which network file systems serve in larger pieces. resident: mapped and
+/// read into the page cache at once; the ranks of a host share those pages.
 enum class ByteAccess { mapped, read, resident };
 
 class FileBytes {
   public:
-    /// DataError where it cannot be opened.
+    /// Throws DataError if the file cannot be opened.
     FileBytes(const std::filesystem::path& path, ByteAccess access);
-    /// Takes values that were read before.
+    /// Holds values that were read through HDF5; `path` is for messages.
     FileBytes(const std::filesystem::path& path, std::vector<float> held);
     ~FileBytes();
 
     std::uint64_t size() const { return size_; }
     bool is_mapped() const { return map_ != nullptr; }
 
-    /// The bytes [offset, offset + count). They stand until this thread's next call. DataError
-    /// where the file became shorter.
+    /// The bytes [offset, offset + count), valid until this thread's next call. Throws DataError if
+    /// the file became shorter.
     const std::byte* at(std::uint64_t offset, std::size_t count) const;
 
   private:
@@ -43,10 +42,10 @@ class FileBytes {
     base::Descriptor file_;
     std::uint64_t size_ = 0;
     std::vector<float> held_;
-    const std::byte* map_ = nullptr;  ///< of the file; or held_
+    const std::byte* map_ = nullptr;  ///< the mapping, or held_
 };
 
-/// Chooses `mapped` on a local file system, `read` on any other.
+/// `mapped` on a local file system, `read` on others.
 ByteAccess access_for(const std::filesystem::path& path);
 
 /// `planes` x `edge` x `edge` numbers of one channel, from (x, y, z) on.
@@ -59,25 +58,24 @@ struct Slab {
     std::int64_t edge = 0;
 };
 
-/// Where a slab goes: the row of plane i and line j begins at first + i * plane + j * line.
+/// Destination of a slab: the row of plane i and line j begins at first + i * plane + j * line.
 struct Rows {
     float* first = nullptr;
     std::ptrdiff_t plane = 0;
     std::ptrdiff_t line = 0;
 };
 
-/// `place` says where its bytes lie in `bytes`; place.direct().
 class VolumeField {
   public:
-    /// `name`: file and dataset, for messages.
+    /// `name`: file and dataset, for messages. `place` is direct() and describes `bytes`.
     VolumeField(std::string name, std::shared_ptr<const FileBytes> bytes, hdf5::DatasetPlace place);
     std::int64_t channels() const { return place_.shape[0]; }
     std::int64_t edge() const { return place_.shape[1]; }
-    /// DataError where the slab holds a NaN or an infinity: it names the first one's place.
+    /// Throws DataError, with the place of the first one, if the slab holds a NaN or an infinity.
     void read(const Slab& slab, const Rows& rows) const;
 
   private:
-    /// Copies, and returns whether all numbers are finite.
+    /// Returns false if a copied number is not finite.
     bool copy(const Slab& slab, const Rows& rows) const;
     std::uint64_t byte_of(const std::array<std::int64_t, 4>& at) const;
 

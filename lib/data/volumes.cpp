@@ -19,19 +19,6 @@ namespace {
 using base::Clock;
 using base::seconds_since;
 
-// Planes that are read together and then turned: 256 KiB at an edge of 64, which stays in a core's
-// own cache.
-constexpr std::int64_t kPlanes = 16;
-
-// The planes of one thread, with a cache line between them, since planes of a power of two share
-// cache sets.
-float* scratch(std::int64_t plane_stride) {
-    thread_local std::vector<float> planes;
-    const std::size_t numbers = kPlanes * plane_stride;
-    if (planes.size() < numbers) planes.resize(numbers);
-    return planes.data();
-}
-
 class Crops final : public Source {
   public:
     Crops(std::shared_ptr<const VolumeFile> file, const CropOptions& options)
@@ -66,30 +53,29 @@ class Crops final : public Source {
         }
     }
 
-    // Where rows stay rows they are read to where they go; else through planes in the cache.
+    // Rows that stay rows are read to their places; other rotations go through a cube of this
+    // thread.
     void read_channel(const VolumeField& field, std::int64_t channel, const CropPlace& place,
                       bool negate, float* to, ReadTimes& times) const {
         const std::int64_t e = options_.edge;
         const auto& [x, y, z] = place.start;
+        const Slab slab{channel, x, e, y, z, e};
         const auto begin = Clock::now();
         if (place.rotation.keeps_rows() && !negate) {
             const auto [base, step] = turned(place.rotation, e);
-            field.read({channel, x, e, y, z, e}, {to + base, step[0], step[1]});
+            field.read(slab, {to + base, step[0], step[1]});
             times.read += seconds_since(begin);
             return;
         }
-        double reading = 0;
+        // Planes of a power of two would share cache sets.
         const std::int64_t stride = e * e + 16;
-        float* const planes = scratch(stride);
-        for (std::int64_t i = 0; i < e; i += kPlanes) {
-            const std::int64_t n = std::min(kPlanes, e - i);
-            const auto start = Clock::now();
-            field.read({channel, x + i, n, y, z, e}, {planes, stride, e});
-            reading += seconds_since(start);
-            turn({planes, i, n, stride}, place.rotation, e, negate, to);
-        }
-        times.read += reading;
-        times.augment += seconds_since(begin) - reading;
+        thread_local std::vector<float> cube;
+        cube.resize(e * stride);
+        field.read(slab, {cube.data(), stride, e});
+        const auto read = Clock::now();
+        turn(cube.data(), stride, place.rotation, e, negate, to);
+        times.read += base::seconds_between(begin, read);
+        times.augment += seconds_since(read);
     }
 
     std::shared_ptr<const VolumeFile> file_;
@@ -121,8 +107,9 @@ std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file
 
 namespace {
 
-// A part at a time: the library may need as much again.
+// Reads some planes at a time: HDF5 may need as much memory again.
 VolumeField memory_field(const std::string& title, const hdf5::Volume& volume) {
+    constexpr std::int64_t kPlanes = 16;
     auto place = volume.place();
     const std::int64_t edge = place.shape[1];
     std::vector<float> values(place.shape[0] * edge * edge * edge);
@@ -143,10 +130,8 @@ VolumeField memory_field(const std::string& title, const hdf5::Volume& volume) {
 
 VolumeFile::VolumeFile(const std::filesystem::path& path, bool in_memory) try {
     const std::lock_guard lock(hdf5::library_mutex());
-    const auto file = open_volume_file(path);
-    const auto nbody = open_volume(path, file, kVolumesWanted[0], true);
-    const auto hydro = open_volume(path, file, kVolumesWanted[1], true);
-    check_extents(path, nbody, hydro);
+    const auto pair = open_volumes(path, true);
+    const auto& [nbody, hydro] = std::tie(pair.volumes[0], pair.volumes[1]);
     const std::string title = path.string() + ":/";
     if (nbody.place().direct() && hydro.place().direct()) {
         const auto bytes = std::make_shared<const FileBytes>(
@@ -158,17 +143,15 @@ VolumeFile::VolumeFile(const std::filesystem::path& path, bool in_memory) try {
     }
     if (!in_memory)
         throw base::DataError(
-            fmt::format(
-                "crops of {} cannot be read from the file, since {}; read all of it into memory",
-                path.string(), (nbody.place().direct() ? hydro : nbody).place().indirect),
+            fmt::format("crops of {} cannot be read from the file: {}; read all of it into memory",
+                        path.string(), (nbody.place().direct() ? hydro : nbody).place().indirect),
             {"volume-access inmem"});
     how_ = "in memory";
     nbody_.emplace(memory_field(title + "Nbody", nbody));
     hydro_.emplace(memory_field(title + "Hydro", hydro));
-} catch (const base::Hdf5Error& error) {  // a damaged file is wrong data, not a failure of ours
+} catch (const base::Hdf5Error& error) {  // a damaged file is wrong data, not an internal error
     throw base::DataError(
-        fmt::format("{} cannot be read as volumes, it is damaged or truncated ({})", path.string(),
-                    error.what()));
+        fmt::format("{} is damaged or truncated ({})", path.string(), error.what()));
 }
 
 }  // namespace ranklab::data

@@ -13,7 +13,7 @@ namespace ranklab::hdf5 {
 
 namespace {
 
-// The shape of a dataset of numbers. Throws DataError for other types and ranks.
+// The dimensions of a dataset of numbers; DataError for another one.
 std::vector<hsize_t> numeric_shape(const Object& dataset) {
     const std::string& what = dataset.path();
     const Id type = own<H5Dget_type>(what, dataset.id());
@@ -27,17 +27,6 @@ std::vector<hsize_t> numeric_shape(const Object& dataset) {
     return shape;
 }
 
-Object create(const Group& group, const std::string& name, std::size_t rows, std::size_t columns) {
-    const std::string path = group.path_of(name);
-    std::vector<hsize_t> shape{rows};
-    if (columns > 1) shape.push_back(columns);
-    const Id space = space_of(shape, path);
-    const Id layout = layout_for(shape, sizeof(double));
-    return {own<H5Dcreate2>(path, group.id(), name.c_str(), H5T_IEEE_F64LE, space.get(),
-                            H5P_DEFAULT, layout.get(), H5P_DEFAULT),
-            path};
-}
-
 void check_rows(const std::string& path, std::size_t values, std::size_t columns) {
     if (columns == 0 || values % columns != 0)
         throw base::Error(
@@ -48,11 +37,13 @@ void check_rows(const std::string& path, std::size_t values, std::size_t columns
 
 Object write_array(const Group& group, const std::string& name, std::span<const double> values,
                    std::size_t columns) {
-    check_rows(group.path_of(name), values.size(), columns);
-    Object dataset = create(group, name, values.size() / columns, columns);
-    if (!values.empty())
-        check<H5Dwrite>(dataset.path(), dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
-                        H5P_DEFAULT, values.data());
+    const std::string path = group.path_of(name);
+    check_rows(path, values.size(), columns);
+    std::vector<hsize_t> shape{values.size() / columns};
+    if (columns > 1) shape.push_back(columns);
+    Object dataset = create_dataset(group.id(), name, path, H5T_IEEE_F64LE, shape,
+                                    layout_for(shape, sizeof(double)));
+    write_whole(dataset, H5T_NATIVE_DOUBLE, values.empty() ? nullptr : values.data());
     return dataset;
 }
 
@@ -60,27 +51,19 @@ Array read_array(const Group& group, const std::string& name) {
     const Object dataset = open_dataset(group, name);
     const std::vector<hsize_t> shape = numeric_shape(dataset);
     const hsize_t columns = shape.size() == 2 ? shape[1] : 1;
-    Array array;
-    array.rows = shape[0];
-    array.columns = columns;
-    array.values.resize(shape[0] * columns);
-    if (!array.values.empty())
-        check<H5Dread>(dataset.path(), dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL,
-                       H5P_DEFAULT, array.values.data());
+    Array array{std::vector<double>(shape[0] * columns), shape[0], columns};
+    read_whole(dataset, H5T_NATIVE_DOUBLE, array.values.empty() ? nullptr : array.values.data());
     return array;
 }
 
 void write_bytes(const Group& group, const std::string& name, std::string_view bytes) {
     const std::string path = group.path_of(name);
     const std::array<hsize_t, 1> shape{bytes.size()};
-    const Id space = space_of(shape, path);
     const Id layout = plain_dataset();
     set_chunk(layout, shape);
     check<H5Pset_fletcher32>(path, layout.get());
-    const Id dataset = own<H5Dcreate2>(path, group.id(), name.c_str(), H5T_STD_U8LE, space.get(),
-                                       H5P_DEFAULT, layout.get(), H5P_DEFAULT);
-    check<H5Dwrite>(path, dataset.get(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                    bytes.data());
+    write_whole(create_dataset(group.id(), name, path, H5T_STD_U8LE, shape, layout),
+                H5T_NATIVE_UINT8, bytes.data());
 }
 
 std::string read_bytes(const Group& group, const std::string& name) {
@@ -90,8 +73,7 @@ std::string read_bytes(const Group& group, const std::string& name) {
         throw base::DataError(fmt::format("{} is not a list of bytes", dataset.path()));
     check_claim(dataset.id(), shape[0], dataset.path());
     std::string bytes(shape[0], '\0');
-    check<H5Dread>(dataset.path(), dataset.id(), H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                   bytes.data());
+    read_whole(dataset, H5T_NATIVE_UINT8, bytes.data());
     return bytes;
 }
 
@@ -99,7 +81,7 @@ namespace {
 
 constexpr std::size_t kMostDimensions = 8;
 
-// A function, since HDF5's types are variables of the library.
+// A function: HDF5's types are global variables, not constants.
 hid_t native_type(Element element) {
     switch (element) {
         case Element::u8:
@@ -115,7 +97,7 @@ hid_t native_type(Element element) {
         default:
             break;
     }
-    throw base::Error("internal: HDF5 files of ranklab have no such element type");
+    throw base::Error("internal: an element type that our HDF5 files do not have");
 }
 
 }  // namespace
@@ -126,15 +108,12 @@ std::uint64_t write_typed(const Group& group, const std::string& name, const Typ
     if (shape.size() > kMostDimensions ||
         bytes_of(shape, size_of(array.element)) != array.bytes.size())
         throw base::Error(
-            fmt::format("internal: {}: {} bytes do not match its shape", path, array.bytes.size()));
-    const Id space = space_of(shape, path);
-    const Id layout = plain_dataset();
-    const Id dataset = own<H5Dcreate2>(path, group.id(), name.c_str(), native_type(array.element),
-                                       space.get(), H5P_DEFAULT, layout.get(), H5P_DEFAULT);
+            fmt::format("internal: {}: {} bytes do not fit its shape", path, array.bytes.size()));
+    const hid_t type = native_type(array.element);
+    const Object dataset = create_dataset(group.id(), name, path, type, shape, plain_dataset());
     if (array.bytes.empty()) return 0;
-    check<H5Dwrite>(path, dataset.get(), native_type(array.element), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                    array.bytes.data());
-    const haddr_t offset = H5Dget_offset(dataset.get());
+    write_whole(dataset, type, array.bytes.data());
+    const haddr_t offset = H5Dget_offset(dataset.id());
     if (offset == HADDR_UNDEF) fail(path);
     return offset;
 }

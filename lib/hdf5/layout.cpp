@@ -44,7 +44,7 @@ Id plain_dataset() {
 
 namespace {
 
-// Sets chunks of whole rows and about kChunkBytes.
+// Chunks of whole rows, about kChunkBytes each.
 void set_chunks(const Id& properties, std::span<const hsize_t> shape, std::size_t element_bytes) {
     std::vector<hsize_t> chunk(shape.begin(), shape.end());
     const unsigned long long row_bytes = bytes_of(shape.subspan(1), element_bytes);
@@ -58,7 +58,7 @@ void set_chunks(const Id& properties, std::span<const hsize_t> shape, std::size_
 
 Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes) {
     Id properties = plain_dataset();
-    // Keeps the header small: without the hint it reserves space for attributes.
+    // Without this hint each header has spare room for attributes.
     check<H5Pset_dset_no_attrs_hint>("a dataset", properties.get(), true);
     const unsigned long long bytes = bytes_of(shape, element_bytes);
     if (bytes > kMostContiguous) {
@@ -96,23 +96,55 @@ Id space_of(std::span<const hsize_t> shape, std::string_view what) {
     return space;
 }
 
-Id select_box(const Object& dataset, std::span<const hsize_t> start,
-              std::span<const hsize_t> count) {
+Object create_dataset(hid_t place, const std::string& name, const std::string& path, hid_t type,
+                      std::span<const hsize_t> shape, const Id& properties) {
+    const Id space = space_of(shape, path);
+    return {own<H5Dcreate2>(path, place, name.c_str(), type, space.get(), H5P_DEFAULT,
+                            properties.get(), H5P_DEFAULT),
+            path};
+}
+
+void write_whole(const Object& dataset, hid_t type, const void* values) {
+    if (values != nullptr)
+        check<H5Dwrite>(dataset.path(), dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+}
+
+void read_whole(const Object& dataset, hid_t type, void* values) {
+    if (values != nullptr)
+        check<H5Dread>(dataset.path(), dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+}
+
+namespace {
+
+Id select(const Object& dataset, const HyperSlab& slab) {
     const std::string& what = dataset.path();
     Id space = own<H5Dget_space>(what, dataset.id());
-    if (bytes_of(count, 1) == 0)
+    if (bytes_of(slab.count, 1) == 0)
         check<H5Sselect_none>(what, space.get());
     else
-        check<H5Sselect_hyperslab>(what, space.get(), H5S_SELECT_SET, start.data(), nullptr,
-                                   count.data(), nullptr);
+        check<H5Sselect_hyperslab>(what, space.get(), H5S_SELECT_SET, slab.start.data(), nullptr,
+                                   slab.count.data(), nullptr);
     return space;
 }
 
-void check_count(const Id& space, const Object& dataset, std::size_t values) {
+}  // namespace
+
+void write_slab(const Object& dataset, const HyperSlab& slab, hid_t type, const void* values,
+                std::size_t size, hid_t transfer) {
+    const Id space = select(dataset, slab);
     const std::size_t selected = check<H5Sget_select_npoints>(dataset.path(), space.get());
-    if (selected != values)
-        throw base::Error(fmt::format("internal: {} values for the {} of a part of {}", values,
+    if (selected != size)
+        throw base::Error(fmt::format("internal: {} values for the {} of a part of {}", size,
                                       selected, dataset.path()));
+    const Id memory = space_of(slab.count, dataset.path());
+    check<H5Dwrite>(dataset.path(), dataset.id(), type, memory.get(), space.get(), transfer,
+                    values);
+}
+
+bool read_slab(const Object& dataset, const HyperSlab& slab, hid_t type, void* values) {
+    const Id space = select(dataset, slab);
+    const Id memory = space_of(slab.count, dataset.path());
+    return H5Dread(dataset.id(), type, memory.get(), space.get(), H5P_DEFAULT, values) >= 0;
 }
 
 }  // namespace ranklab::hdf5

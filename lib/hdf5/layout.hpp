@@ -1,5 +1,5 @@
-// Private to this room: properties of new files and datasets, and selections of a dataset's
-// numbers.
+// Private to this room: properties of new files and datasets, and transfers of whole datasets and
+// boxes.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,16 @@
 
 namespace ranklab::hdf5 {
 
-/// Bytes of a dataset's chunk cache, in place of the library's 1 MiB. The number of hash slots is a
-/// prime far above the number of chunks that fit.
+/// A dataset's chunk cache, instead of HDF5's 1 MiB. The slots are a prime, far above the number of
+/// chunks that fit.
 inline constexpr std::size_t kChunkCache = std::size_t{64} << 20U;
 inline constexpr std::size_t kChunkSlots = 12421;
 
-/// File access properties of all files of ranklab: closing the file closes its objects, and HDF5's
-/// locks are off.
+/// File access properties: closing a file closes its objects, and HDF5's own locks are off.
 Id file_access();
 
-/// Creation properties of a dataset: no time stamps, so that its bytes are reproducible, and no
-/// fill values.
+/// Creation properties of a dataset that is not filled and has no times, so that its bytes are
+/// equal in every run.
 Id plain_dataset();
 
 /// The layout by size: up to 2 KiB in the object's header, up to 32 KiB contiguous, above that in
@@ -30,7 +29,7 @@ Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes);
 
 void set_chunk(const Id& properties, std::span<const hsize_t> edges);
 
-/// The bytes of an array of this shape; the largest number if they overflow.
+/// The product, or the largest number if it overflows.
 unsigned long long bytes_of(std::span<const hsize_t> shape, std::size_t element_bytes);
 
 std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
@@ -38,13 +37,26 @@ std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
 std::vector<hsize_t> extents_of(const Id& space, std::string_view what);
 std::vector<hsize_t> shape_of(const Object& dataset);
 
-/// A data space of this shape: scalar without dimensions, with nothing selected if empty.
+/// A data space; scalar without dimensions. An empty one selects nothing.
 Id space_of(std::span<const hsize_t> shape, std::string_view what);
-/// The dataset's space with the box selected; nothing if the box is empty.
-Id select_box(const Object& dataset, std::span<const hsize_t> start,
-              std::span<const hsize_t> count);
 
-/// Throws base::Error (a bug) unless `values` has as many numbers as the dataset's selection.
-void check_count(const Id& space, const Object& dataset, std::size_t values);
+/// Creates the dataset `name` in `place` (a group or a file), called `path` in messages.
+Object create_dataset(hid_t place, const std::string& name, const std::string& path, hid_t type,
+                      std::span<const hsize_t> shape, const Id& properties);
+
+/// Transfer a whole dataset; an empty one needs no `values`.
+void write_whole(const Object& dataset, hid_t type, const void* values);
+void read_whole(const Object& dataset, hid_t type, void* values);
+
+/// Start and extents of a part of a dataset; empty if an extent is 0.
+struct HyperSlab {
+    std::vector<hsize_t> start, count;
+};
+/// Writes `size` values, row-major. Throws base::Error (a bug) if `slab` has another number.
+void write_slab(const Object& dataset, const HyperSlab& slab, hid_t type, const void* values,
+                std::size_t size, hid_t transfer = H5P_DEFAULT);
+/// Reads a slab, row-major. False if HDF5 cannot read it, which library_text() explains.
+[[nodiscard]] bool read_slab(const Object& dataset, const HyperSlab& slab, hid_t type,
+                             void* values);
 
 }  // namespace ranklab::hdf5

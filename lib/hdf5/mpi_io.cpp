@@ -29,14 +29,14 @@ void mpi_check(int code, const char* call, std::string_view what) {
     throw base::MpiError(fmt::format("{} failed on {}: {}", call, what, text.data()));
 }
 
-void set_hints(MPI_Info info, const RecordFileOptions& options) {
+void set_hints(MPI_Info info, const MpiIo& options) {
     for (const auto& [key, value] : options.hints) {
         const bool fits = !key.empty() && key.size() < MPI_MAX_INFO_KEY && !value.empty() &&
                           value.size() < MPI_MAX_INFO_VAL;
         if (!fits || MPI_Info_set(info, key.c_str(), value.c_str()) != MPI_SUCCESS)
-            throw base::OptionError(fmt::format(
-                "MPI does not take the hint {}={}; give KEY=VALUE, both short and not empty", key,
-                value));
+            throw base::OptionError(
+                fmt::format("MPI refuses the hint {}={}; give KEY=VALUE, both short and not empty",
+                            key, value));
     }
 }
 
@@ -60,7 +60,7 @@ Facts hints_in_effect(MPI_File file, const std::string& path) {
     return hints;
 }
 
-// ROMIO reports hints with its prefix for every file. In Open MPI the only alternative is OMPIO.
+// ROMIO reports romio_ hints for every file. Open MPI's only alternative is OMPIO.
 std::string implementation(const Facts& hints) {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
@@ -83,7 +83,7 @@ bool several_ranks(const void* mpi) {
     return ranks > 1;
 }
 
-void use_mpi_io(const Id& access, const RecordFileOptions& options, const base::Settings&) {
+void use_mpi_io(const Id& access, const MpiIo& options, const base::Settings&) {
     base::unique_handle<InfoTraits> info;
     if (!options.hints.empty()) {
         MPI_Info raw = MPI_INFO_NULL;
@@ -131,10 +131,11 @@ Facts describe_mpi_io(const Id& file, const std::string& path) {
 
 #else
 
-void use_mpi_io(const Id&, const RecordFileOptions&, const base::Settings& serial) {
+void use_mpi_io(const Id&, const MpiIo&, const base::Settings& serial) {
     throw base::EnvironmentError(
-        "this ranklab's HDF5 has no MPI and cannot write one file from several ranks; let one rank "
-        "write it, or build ranklab on a parallel HDF5 (libhdf5-openmpi-dev, libhdf5-mpich-dev)",
+        "this ranklab was built on an HDF5 without MPI, so several ranks cannot write one file; "
+        "let "
+        "one rank write it, or build on a parallel HDF5 (libhdf5-openmpi-dev, libhdf5-mpich-dev)",
         serial);
 }
 bool several_ranks(const void* mpi) {

@@ -28,68 +28,6 @@
 namespace ranklab::hdf5 {
 namespace {
 
-// Bits of H5D_mpio_no_collective_cause_t; as numbers, since older headers lack some.
-constexpr std::array<std::pair<std::uint32_t, std::string_view>, 8> kCauses{{
-    {0x01, "independent was asked for"},
-    {0x02, "data type conversion"},
-    {0x04, "data transform"},
-    {0x08, "MPI types switched off by HDF5_MPI_OPT_TYPES"},
-    {0x10, "data space neither simple nor scalar"},
-    {0x20, "data set neither contiguous nor chunked"},
-    {0x40, "parallel filtered writes switched off"},
-    {0x80, "error while checking"},
-}};
-constexpr std::uint32_t kKnownCauses = 0xFF;
-
-// H5D_mpio_actual_io_mode_t
-constexpr int kChunkCollective = 2;
-constexpr int kContiguousCollective = 4;
-constexpr std::array kIoModes{"no collective", "chunk independent", "chunk collective",
-                              "chunk mixed", "contiguous collective"};
-// H5D_mpio_actual_chunk_opt_mode_t
-constexpr std::array kChunkModes{"none", "link chunk", "multi chunk"};
-
-std::string name_of_mode(int mode, std::span<const char* const> names) {
-    return mode >= 0 && mode < std::ssize(names) ? names[mode] : "mode " + std::to_string(mode);
-}
-
-}  // namespace
-
-bool Transfer::fell_back() const {
-    if (requested != Requested::collective) return false;
-    return global_cause != 0 || (io_mode != kChunkCollective && io_mode != kContiguousCollective);
-}
-
-std::string requested_name(const Transfer& transfer) {
-    return transfer.requested == Requested::collective ? "collective" : "independent";
-}
-
-std::string io_mode_name(const Transfer& transfer) {
-    return name_of_mode(transfer.io_mode, kIoModes);
-}
-
-std::string chunk_mode_name(const Transfer& transfer) {
-    return name_of_mode(transfer.chunk_mode, kChunkModes);
-}
-
-std::string cause_name(const Transfer& transfer) {
-    std::string text;
-    const auto add = [&](std::string_view name, std::uint32_t bits) {
-        if (!text.empty()) text += " + ";
-        text += name;
-        if ((transfer.local_cause & bits) == 0) text += " (elsewhere)";
-    };
-    const std::uint32_t all = transfer.local_cause | transfer.global_cause;
-    for (const auto& [bit, name] : kCauses) {
-        if ((all & bit) != 0) add(name, bit);
-    }
-    const std::uint32_t unknown = all & ~kKnownCauses;
-    if (unknown != 0) add("cause " + std::to_string(unknown), unknown);
-    return text.empty() ? "none" : text;
-}
-
-namespace {
-
 constexpr const char* kGroup = "output";
 constexpr const char* kSetting = "directory";
 
@@ -99,11 +37,17 @@ Id access_properties(const RecordFileOptions& options) {
     check<H5Pset_libver_bounds>("file access", access.get(), oldest, H5F_LIBVER_LATEST);
     if (options.alignment > 1)
         check<H5Pset_alignment>("file access", access.get(), options.alignment, options.alignment);
-    if (options.mpi != nullptr) use_mpi_io(access, options, {"strategy hdf5-serial"});
+    if (options.mpi != nullptr)
+        use_mpi_io(access,
+                   {.mpi = options.mpi,
+                    .hints = options.hints,
+                    .collective_metadata = options.collective_metadata,
+                    .collective_opening = options.collective_opening},
+                   {"strategy hdf5-serial"});
     return access;
 }
 
-// Judges by the library's text and by the free space, since Open MPI does not always give a reason.
+// By the library's words, or by the free space, since Open MPI does not always say why.
 bool there_is_no_room(std::string_view library_text, const std::string& path, std::uint64_t bytes) {
     for (const std::string_view text :
          {"No space left", "no space left", "File too large", "uota exceeded", "MPI_ERR_NO_SPACE"})
@@ -181,8 +125,6 @@ RecordFile::~RecordFile() {
 void RecordFile::make(const std::string& name, std::span<const std::int64_t> shape,
                       std::span<const std::int64_t> chunk) {
     const auto extents = sizes(shape);
-    const Id space = space_of(extents, name);
-    // No time stamps, through MPI-IO either: no rank's write may change a header.
     const Id properties = plain_dataset();
     check<H5Pset_alloc_time>(name, properties.get(),
                              early_allocation_ ? H5D_ALLOC_TIME_EARLY : H5D_ALLOC_TIME_LATE);
@@ -194,8 +136,7 @@ void RecordFile::make(const std::string& name, std::span<const std::int64_t> sha
         set_chunk(properties, edges);
     }
     try {
-        const Id made = own<H5Dcreate2>(name, group_.get(), name.c_str(), H5T_IEEE_F64LE,
-                                        space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT);
+        create_dataset(group_.get(), name, name, H5T_IEEE_F64LE, extents, properties);
         base::count_progress();
     } catch (const base::Hdf5Error& error) {
         rethrow_of_place(error, path_, 1);
@@ -203,20 +144,16 @@ void RecordFile::make(const std::string& name, std::span<const std::int64_t> sha
 }
 
 Object RecordFile::open(const std::string& name) const {
-    const std::string path = fmt::format("/{}/{}", kGroup, name);
+    const std::string path = fmt::format("{}/{}/{}", path_, kGroup, name);
     return {own<H5Dopen2>(path, group_.get(), name.c_str(), H5P_DEFAULT), path};
 }
 
 void RecordFile::write(const Object& dataset, const Box& box, std::span<const double> values,
                        Requested requested) {
-    const auto count = sizes(box.count);
-    const Id space = select_box(dataset, sizes(box.start), count);
-    const Id memory = space_of(count, dataset.path());
-    check_count(space, dataset, values.size());
     const Id& transfer = requested == Requested::collective ? collective_ : independent_;
     try {
-        check<H5Dwrite>(path_ + dataset.path(), dataset.id(), H5T_NATIVE_DOUBLE, memory.get(),
-                        space.get(), parallel_ ? transfer.get() : H5P_DEFAULT, values.data());
+        write_slab(dataset, {sizes(box.start), sizes(box.count)}, H5T_NATIVE_DOUBLE, values.data(),
+                   values.size(), parallel_ ? transfer.get() : H5P_DEFAULT);
     } catch (const base::Hdf5Error& error) {
         rethrow_of_place(error, path_, values.size_bytes());
     }
@@ -224,7 +161,7 @@ void RecordFile::write(const Object& dataset, const Box& box, std::span<const do
     if (parallel_) ++transfers_[outcome_of(transfer, requested)];
 }
 
-// Reopens the file for fsync: HDF5 and MPI-IO only hand their bytes to the kernel.
+// HDF5 hands its bytes to the system alone, also through MPI-IO.
 void RecordFile::sync() {
     const auto file = base::open_file(path_, O_RDONLY);
     if (!file || ::fsync(file.get()) != 0) base::throw_errno("fsync", path_, errno, kSetting);
@@ -243,12 +180,16 @@ void RecordFile::close() try {
 namespace {
 
 [[noreturn]] void damaged(const std::string& path, const std::string& what) {
-    throw base::DataError(fmt::format("{} {}; it is not as it was written", path, what));
+    throw base::DataError(fmt::format("{} {}; it is not what was written", path, what));
 }
 
 bool is_float64(const Object& dataset) {
     const Id type = own<H5Dget_type>(dataset.path(), dataset.id());
     return check<H5Tequal>(dataset.path(), type.get(), H5T_IEEE_F64LE) > 0;
+}
+
+[[noreturn]] void fail_read(const Object& dataset) {
+    damaged(dataset.path(), fmt::format("cannot be read ({})", library_text()));
 }
 
 Id open_file(const std::string& path) {
@@ -268,39 +209,31 @@ Id open_file(const std::string& path) {
 RecordSource::RecordSource(const std::filesystem::path& path)
     : path_(path.string()), file_(open_file(path_)) {}
 
-Object RecordSource::open_within(const std::string& within) const try {
-    return {open_dataset_inside(file_.get(), within, path_ + within), within};
-} catch (const base::Hdf5Error& error) {
-    damaged(path_, fmt::format("has no dataset {} ({})", within, error.what()));
-}
-
-Object RecordSource::open(const std::string& name, std::span<const std::int64_t> shape) const {
-    const std::string within = "/output/" + name;
-    Object dataset = open_within(within);
+Object RecordSource::open(const std::string& name, std::span<const std::int64_t> shape) const try {
+    const std::string within = fmt::format("/{}/{}", kGroup, name);
+    const std::string path = path_ + within;
+    Object dataset(open_dataset_inside(file_.get(), within, path), path);
     if (const auto found = shape_of(dataset); found != sizes(shape))
-        damaged(path_, fmt::format("has {} as [{}], not {}", within, fmt::join(found, ", "),
-                                   base::shape_text(shape)));
-    if (!is_float64(dataset)) damaged(path_, fmt::format("has no float64 in {}", within));
+        damaged(path, fmt::format("has the shape [{}], not {}", fmt::join(found, ", "),
+                                  base::shape_text(shape)));
+    if (!is_float64(dataset)) damaged(path, "does not hold float64");
     return dataset;
+} catch (const base::Hdf5Error& error) {
+    damaged(path_, fmt::format("has no dataset {} ({})", name, error.what()));
 }
 
 void RecordSource::read(const Object& dataset, std::span<double> values) const {
-    read_part(dataset, H5S_ALL, H5S_ALL, values);
+    if (H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+        fail_read(dataset);
 }
 
 void RecordSource::read_plane(const Object& dataset, std::int64_t index,
                               std::span<double> values) const {
     auto count = shape_of(dataset);
     count[0] = 1;
-    const Id space =
-        select_box(dataset, sizes(std::array{index, std::int64_t{0}, std::int64_t{0}}), count);
-    read_part(dataset, space_of(count, dataset.path()).get(), space.get(), values);
-}
-
-void RecordSource::read_part(const Object& dataset, Id::type memory, Id::type space,
-                             std::span<double> values) const {
-    if (H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, values.data()) < 0)
-        damaged(path_, fmt::format("cannot be read at {} ({})", dataset.path(), library_text()));
+    if (!read_slab(dataset, {{static_cast<hsize_t>(index), 0, 0}, count}, H5T_NATIVE_DOUBLE,
+                   values.data()))
+        fail_read(dataset);
 }
 
 }  // namespace ranklab::hdf5

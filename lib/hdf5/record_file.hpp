@@ -14,33 +14,9 @@
 #include <vector>
 
 #include "hdf5/object.hpp"
+#include "hdf5/transfer.hpp"
 
 namespace ranklab::hdf5 {
-
-enum class Requested { independent, collective };
-
-/// HDF5's codes of a transfer: H5D_mpio_actual_io_mode_t, H5D_mpio_actual_chunk_opt_mode_t, and the
-/// bits of H5D_mpio_no_collective_cause_t of this rank and of all ranks.
-struct Transfer {
-    Requested requested = Requested::independent;
-    int io_mode = 0;
-    int chunk_mode = 0;
-    std::uint32_t local_cause = 0;
-    std::uint32_t global_cause = 0;
-
-    auto operator<=>(const Transfer&) const = default;
-
-    /// Whether a collective transfer was requested and at least a part was independent.
-    bool fell_back() const;
-};
-
-std::string requested_name(const Transfer& transfer);  ///< "independent", "collective"
-/// The mode as text: "contiguous collective", "no collective", ...
-std::string io_mode_name(const Transfer& transfer);
-std::string chunk_mode_name(const Transfer& transfer);  ///< "none", "link chunk", "multi chunk"
-/// The reasons against a collective transfer, joined by " + ", or "none". Reasons of other ranks
-/// alone end with "(elsewhere)".
-std::string cause_name(const Transfer& transfer);
 
 struct RecordFileOptions {
     /// Points to an MPI_Comm (comm::native_mpi) whose ranks all make this file; nullptr: a single
@@ -124,10 +100,6 @@ class RecordSource {
     void read_plane(const Object& dataset, std::int64_t index, std::span<double> values) const;
 
   private:
-    Object open_within(const std::string& within) const;
-    void read_part(const Object& dataset, Id::type memory, Id::type space,
-                   std::span<double> values) const;
-
     std::string path_;
     Id file_;
 };

@@ -29,18 +29,16 @@ std::string type_of(const Object& dataset) {
 
 void read_row(const Object& dataset, std::int64_t index, base::Element as, std::byte* to) {
     const std::lock_guard lock(library_mutex());
-    auto box = shape_of(dataset);
-    std::vector<hsize_t> start(box.size());
-    start[0] = static_cast<hsize_t>(index);
-    box[0] = 1;
-    const Id space = select_box(dataset, start, box);
-    const Id memory = space_of(box, dataset.path());
+    HyperSlab row{{}, shape_of(dataset)};
+    row.start.resize(row.count.size());
+    row.start[0] = static_cast<hsize_t>(index);
+    row.count[0] = 1;
     const auto type = as == base::Element::f32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT64;
-    if (H5Dread(dataset.id(), type, memory.get(), space.get(), H5P_DEFAULT, to) < 0)
-        throw base::DataError(
-            fmt::format("row {} of {} cannot be read, its file is damaged or cut short; copy "
-                        "or make it again ({})",
-                        index, dataset.path(), library_text()));
+    if (!read_slab(dataset, row, type, to))
+        throw base::DataError(fmt::format(
+            "row {} of {} cannot be read: its file is damaged or truncated; copy or make "
+            "it again ({})",
+            index, dataset.path(), library_text()));
 }
 
 }  // namespace
@@ -59,7 +57,7 @@ Rows open_rows(const std::string& name) try {
     if (!is_hdf5(file))
         throw base::DataError(fmt::format("{} is not an HDF5 file; check the name", file));
     const auto opened = std::make_shared<const File>(File::open_to_read(file));
-    // A cache that holds chunks: consecutive rows of one chunk are unpacked once.
+    // Consecutive rows of one chunk are then decompressed once.
     const Id access = own<H5Pcreate>(name, H5P_DATASET_ACCESS);
     check<H5Pset_chunk_cache>(name, access.get(), kChunkSlots, kChunkCache, 0.75);
     const auto dataset = std::make_shared<const Object>(
@@ -72,7 +70,7 @@ Rows open_rows(const std::string& name) try {
                 read_row(*dataset, index, as, to);
             }};
 } catch (const base::Hdf5Error& error) {
-    throw base::DataError(fmt::format("{} is missing or damaged ({})", name, error.what()));
+    throw base::DataError(fmt::format("{} is damaged or missing ({})", name, error.what()));
 }
 
 }  // namespace ranklab::hdf5

@@ -21,7 +21,7 @@ using Texts = std::vector<std::string>;
 
 constexpr int kMostColumns = 1024;
 
-// A member of the packed record in memory.
+// A column's place in the packed record in memory.
 struct Member {
     std::string name;
     H5T_class_t kind;
@@ -33,7 +33,7 @@ std::size_t rows_of(const Column& column) {
     return std::visit([](const auto& values) { return values.size(); }, column.values);
 }
 
-// Bytes per entry: of texts the longest in the column, at least 1, as HDF5 requires.
+// Bytes of an entry: of texts the longest in the column, at least 1 for HDF5.
 std::size_t width_of(const Column& column) {
     const auto* texts = std::get_if<Texts>(&column.values);
     if (texts == nullptr) return sizeof(double);
@@ -57,8 +57,8 @@ std::vector<Member> members_of(const std::vector<Column>& columns, const std::st
     for (const auto& column : columns) {
         if (rows_of(column) != rows_of(columns.front()) || !names.insert(column.name).second)
             throw base::Error(
-                fmt::format("internal: column '{1}' of {0} is there twice or differs in length",
-                            path, column.name));
+                fmt::format("internal: {}: column '{}' is there twice or differs in length", path,
+                            column.name));
         members.push_back({column.name, kind_of(column), record_size(members), width_of(column)});
     }
     return members;
@@ -164,13 +164,9 @@ void write_table(const Group& group, const std::string& name, const std::vector<
     for (std::size_t i = 0; i < columns.size(); ++i) pack(columns[i], members[i], stride, records);
 
     const Id type = record_type(members, path);
-    const Id space = own<H5Screate_simple>(path, 1, shape.data(), nullptr);
-    const Id layout = layout_for(shape, stride);
-    const Id dataset = own<H5Dcreate2>(path, group.id(), name.c_str(), type.get(), space.get(),
-                                       H5P_DEFAULT, layout.get(), H5P_DEFAULT);
-    if (!records.empty())
-        check<H5Dwrite>(path, dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                        records.data());
+    const Object dataset =
+        create_dataset(group.id(), name, path, type.get(), shape, layout_for(shape, stride));
+    write_whole(dataset, type.get(), records.empty() ? nullptr : records.data());
 }
 
 std::vector<Column> read_table(const Group& group, const std::string& name) {
@@ -181,9 +177,7 @@ std::vector<Column> read_table(const Group& group, const std::string& name) {
     const std::size_t stride = record_size(members);
     check_claim(dataset.id(), bytes_of(std::array{rows}, stride), dataset.path());
     std::vector<char> records(rows * stride);
-    if (!records.empty())
-        check<H5Dread>(dataset.path(), dataset.id(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                       records.data());
+    read_whole(dataset, type.get(), records.empty() ? nullptr : records.data());
     std::vector<Column> columns;
     for (const auto& member : members)
         columns.push_back(unpack(member, stride, rows, records.data()));

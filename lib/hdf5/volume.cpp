@@ -18,15 +18,15 @@ namespace ranklab::hdf5 {
 
 namespace {
 
-constexpr hsize_t kAlignment = 4096;  // bytes of a page: chunks share no page
-constexpr hsize_t kAlignFrom = 4096;  // bytes; smaller objects (headers, B-trees) stay together
+constexpr hsize_t kAlignment = 4096;  // of a page, so that chunks share none
+constexpr hsize_t kAlignFrom = 4096;  // smaller objects (headers, B-trees) stay together
 
 Id access_properties(const void* mpi, bool parallel) {
     Id access = file_access();
     check<H5Pset_libver_bounds>("file access", access.get(), H5F_LIBVER_V18, H5F_LIBVER_V110);
     check<H5Pset_alignment>("file access", access.get(), kAlignFrom, kAlignment);
-    // A cache that holds chunks gathers the rows written to them. With the default of 1 MiB each
-    // row would be one write call. Collective writes bypass the cache.
+    // The chunk cache gathers rows of a chunk. In HDF5's default of 1 MiB no chunk fits, and each
+    // row is a separate write. Collective writes bypass the cache.
     check<H5Pset_cache>("file access", access.get(), 0, kChunkSlots, kChunkCache, 0.75);
     if (parallel) use_mpi_io(access, {.mpi = mpi, .collective_opening = false});
     return access;
@@ -43,17 +43,13 @@ Id creation_properties(const VolumeShape& shape, std::int64_t chunk_edge) {
     return properties;
 }
 
-std::vector<hsize_t> extents_of(const Object& dataset, const VolumePart& part) {
-    std::vector<hsize_t> count = shape_of(dataset);
-    count[0] = part.channels;
-    count[1] = part.planes;
-    return count;
-}
-
-Id select(const Object& dataset, const VolumePart& part) {
-    return select_box(dataset,
-                      sizes(std::array<std::int64_t, 4>{part.first_channel, part.first_plane}),
-                      extents_of(dataset, part));
+HyperSlab slab_of(const Object& dataset, const VolumePart& part) {
+    HyperSlab slab{
+        sizes(std::array{part.first_channel, part.first_plane, std::int64_t{0}, std::int64_t{0}}),
+        shape_of(dataset)};
+    slab.count[0] = part.channels;
+    slab.count[1] = part.planes;
+    return slab;
 }
 
 }  // namespace
@@ -67,22 +63,15 @@ VolumeWriter::VolumeWriter(const std::filesystem::path& path, const void* mpi)
 
 void VolumeWriter::make(const std::string& name, const VolumeShape& shape,
                         std::int64_t chunk_edge) {
-    const Id space = space_of(sizes(shape), name);
-    const Id properties = creation_properties(shape, chunk_edge);
-    datasets_.emplace(
-        name, Object(own<H5Dcreate2>(name, file_.get(), name.c_str(), H5T_NATIVE_FLOAT, space.get(),
-                                     H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-                     "/" + name));
+    datasets_.emplace(name, create_dataset(file_.get(), name, path_ + "/" + name, H5T_NATIVE_FLOAT,
+                                           sizes(shape), creation_properties(shape, chunk_edge)));
 }
 
 void VolumeWriter::write(const std::string& name, const VolumePart& part,
                          std::span<const float> values) {
     const Object& dataset = datasets_.at(name);
-    const Id space = select(dataset, part);
-    check_count(space, dataset, values.size());
-    const Id memory = space_of(std::array<hsize_t, 1>{values.size()}, dataset.path());
-    check<H5Dwrite>(path_ + dataset.path(), dataset.id(), H5T_NATIVE_FLOAT, memory.get(),
-                    space.get(), parallel_ ? transfer_.get() : H5P_DEFAULT, values.data());
+    write_slab(dataset, slab_of(dataset, part), H5T_NATIVE_FLOAT, values.data(), values.size(),
+               parallel_ ? transfer_.get() : H5P_DEFAULT);
     base::count_progress();
 }
 
@@ -103,7 +92,7 @@ bool equal(hid_t a, hid_t b, const std::string& what) {
     return check<H5Tequal>(what, a, b) > 0;
 }
 
-// With a user block, HDF5's functions and versions disagree on where addresses begin.
+// With a user block HDF5's functions and versions disagree on where addresses start.
 bool has_user_block(const Object& dataset) {
     const std::string& what = dataset.path();
     const Id file = own<H5Iget_file_id>(what, dataset.id());
@@ -117,7 +106,7 @@ bool has_user_block(const Object& dataset) {
     throw base::DataError(fmt::format("parts of {} were never written; make the file again", what));
 }
 
-// Fills place.chunk and place.offsets. Returns the reason if it cannot, otherwise "".
+// Fills place.chunk and place.offsets. Returns why the place is indirect, or "".
 std::string find_contiguous(const Object& dataset, DatasetPlace& place) {
     const haddr_t offset = H5Dget_offset(dataset.id());
     if (std::count(place.shape.begin(), place.shape.end(), 0) > 0) return "it holds no numbers";
@@ -145,7 +134,7 @@ std::string find_chunks(const Object& dataset, const Id& properties, DatasetPlac
     std::int64_t chunks = 1;
     for (const std::int64_t along : grid) {
         if (along > kMostChunks || (chunks *= along) > kMostChunks)
-            return fmt::format("it has more than {} chunks, too many to look up", kMostChunks);
+            return fmt::format("it has more than {} chunks", kMostChunks);
     }
     for (std::int64_t i = 0; i < chunks; ++i) {
         const auto start = first_of_chunk(i, grid, chunk);
@@ -181,14 +170,10 @@ std::vector<std::int64_t> DatasetPlace::grid() const {
     return grid;
 }
 
-std::uint64_t DatasetPlace::chunk_bytes() const {
-    return std::accumulate(chunk.begin(), chunk.end(), std::uint64_t{4}, std::multiplies<>());
-}
-
 std::uint64_t DatasetPlace::end() const {
-    const std::uint64_t last =
-        offsets.empty() ? 0 : *std::max_element(offsets.begin(), offsets.end());
-    return last + chunk_bytes();
+    const std::uint64_t last = offsets.empty() ? 0 : std::ranges::max(offsets);
+    return last +
+           std::accumulate(chunk.begin(), chunk.end(), std::uint64_t{4}, std::multiplies<>());
 }
 
 DatasetPlace place_of(const Object& dataset) {
@@ -214,14 +199,14 @@ Volume Volume::open(const Group& group, const std::string& name, const std::stri
 
 void Volume::read(const VolumePart& part, std::span<float> values) const {
     const std::lock_guard lock(library_mutex());
-    const Id space = select(object_, part);
-    check_count(space, object_, values.size());
-    const Id memory = space_of(extents_of(object_, part), object_.path());
-    // The dataset passed the checks of open(): if its data cannot be read, they are damaged.
-    if (H5Dread(object_.id(), H5T_NATIVE_FLOAT, memory.get(), space.get(), H5P_DEFAULT,
-                values.data()) < 0)
+    const auto slab = slab_of(object_, part);
+    if (bytes_of(slab.count, 1) != values.size())
+        throw base::Error("internal: the memory for a part of a volume has another size");
+    // The file was opened and examined before: what cannot be decompressed now is damaged.
+    if (!read_slab(object_, slab, H5T_NATIVE_FLOAT, values.data()))
         throw base::DataError(fmt::format(
-            "{} cannot be read, its file is damaged or cut short; copy or make it again ({})",
+            "{} cannot be read: its file is damaged or truncated; copy or make it again "
+            "({})",
             object_.path(), library_text()));
 }
 

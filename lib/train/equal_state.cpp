@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "train/tensor_view.hpp"
-#include "train/trainer.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -63,6 +63,26 @@ std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors) {
     };
     for (const auto& tensor : tensors) add(tensor);
     return hash;
+}
+
+std::vector<torch::Tensor> trained_parameters(const nn::Model& model) {
+    std::vector<torch::Tensor> trained;
+    std::unordered_set<const c10::TensorImpl*> seen;
+    for (const auto& parameter : model.parameters()) {
+        if (parameter.requires_grad() && seen.insert(parameter.unsafeGetTensorImpl()).second)
+            trained.push_back(parameter);
+    }
+    return trained;
+}
+
+std::vector<std::string> trained_parameter_names(const nn::Model& model) {
+    const auto trained = trained_parameters(model);
+    std::vector<std::string> names;
+    for (const auto& item : model.named_parameters()) {
+        if (names.size() < trained.size() && item.value().is_same(trained[names.size()]))
+            names.push_back(item.key());
+    }
+    return names;
 }
 
 std::vector<torch::Tensor> state_of(const nn::Model& model) {

@@ -6,6 +6,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -17,6 +18,11 @@ namespace ranklab::train {
 
 /// A 64-bit hash (FNV-1a) of the tensors' values in logical order, for any strides and device.
 std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
+
+/// The parameters that require gradients, each once, in order of registration.
+std::vector<torch::Tensor> trained_parameters(const nn::Model& model);
+/// The names of trained_parameters(), in their order.
+std::vector<std::string> trained_parameter_names(const nn::Model& model);
 
 /// The model's parameters, then its buffers.
 std::vector<torch::Tensor> state_of(const nn::Model& model);

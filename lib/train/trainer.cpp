@@ -4,7 +4,6 @@
 #include <torch/csrc/autograd/generated/variable_factories.h>
 
 #include <algorithm>
-#include <unordered_set>
 #include <vector>
 
 #include "base/error.hpp"
@@ -89,28 +88,8 @@ bool Trainer::update() {
     return true;
 }
 
-std::vector<torch::Tensor> trained_parameters(const nn::Model& model) {
-    std::vector<torch::Tensor> trained;
-    std::unordered_set<const c10::TensorImpl*> seen;
-    for (const auto& parameter : model.parameters()) {
-        if (parameter.requires_grad() && seen.insert(parameter.unsafeGetTensorImpl()).second)
-            trained.push_back(parameter);
-    }
-    return trained;
-}
-
 std::vector<Phase> Trainer::phases() const {
     return {Phase::forward, Phase::backward, Phase::sync, Phase::optimizer};
-}
-
-std::vector<std::string> trained_parameter_names(const nn::Model& model) {
-    const auto trained = trained_parameters(model);
-    std::vector<std::string> names;
-    for (const auto& item : model.named_parameters()) {
-        if (names.size() < trained.size() && item.value().is_same(trained[names.size()]))
-            names.push_back(item.key());
-    }
-    return names;
 }
 
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,

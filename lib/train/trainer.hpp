@@ -69,11 +69,6 @@ class Trainer : public Stepper {
     bool first_of_step_ = true;
 };
 
-/// The parameters that require gradients, each once, in order of registration.
-std::vector<torch::Tensor> trained_parameters(const nn::Model& model);
-/// The names of trained_parameters(), in their order.
-std::vector<std::string> trained_parameter_names(const nn::Model& model);
-
 /// Sums over this rank's samples, to be added over ranks before dividing by `count`.
 struct EvaluationSums {
     double loss = 0;

@@ -178,16 +178,16 @@ class OwnModel(cli.Case):
             file["x"], file["words"] = np.zeros((20, 8), "f4"), np.array([b"a"] * 20)
         network = ("--model", "net.pt", "--input-shape", 8, "--classes", 5)
         for inputs, targets, code, sentence in (
-                ("wide", "y", 3, "holds samples of [9], and [8] are expected"), ("few", "y", 3, "y.npy holds 20 samples, and few.npy holds 9"),
-                ("complex", "y", 3, "of the type '<c8'"), ("big", "y", 3, "of the type '>f4'"), ("fortran", "y", 3, "is in Fortran order"),
-                ("cut", "y", 3, "is truncated or damaged"), ("none", "y", 3, "none.npy cannot be opened"), ("x", "six", 3, "sample 5 of six.npy is of class 5, and classes are 0 to 4"),
-                ("x", "float", 3, "holds floating-point numbers"), ("x", "x", 3, "holds samples of [8], and [] are expected"), ("nan", "y", 3, "the first gradient's norm is nan")):
+                ("wide", "y", 3, "[9]"), ("few", "y", 3, "few.npy holds 9"),
+                ("complex", "y", 3, "of the type '<c8'"), ("big", "y", 3, "of the type '>f4'"), ("fortran", "y", 3, "Fortran"),
+                ("cut", "y", 3, "cut.npy"), ("none", "y", 3, "none.npy"), ("x", "six", 3, "class 5"),
+                ("x", "float", 3, "int64"), ("x", "x", 3, "[8]"), ("nan", "y", 3, "the first gradient's norm is nan")):
             self.assertRefused(code, sentence, *network, "--data", "npy", "--inputs", f"{inputs}.npy", "--targets", f"{targets}.npy")
-        for inputs, code, sentence in (("d.h5", 2, "write FILE:/DATASET"), ("d.h5:/none", 3, "d.h5:/none"), ("d.h5:/words", 3, "is not an array of numbers"),
-                                       ("x.npy:/x", 3, "x.npy is not an HDF5 file")):
+        for inputs, code, sentence in (("d.h5", 2, "write FILE:/DATASET"), ("d.h5:/none", 3, "d.h5:/none"), ("d.h5:/words", 3, "d.h5:/words"),
+                                       ("x.npy:/x", 3, "x.npy")):
             self.assertRefused(code, sentence, *network, "--data", "hdf5", "--inputs", inputs, "--targets", "d.h5:/x")
-        self.assertRefused(2, "a file for each of 1 inputs", *network, "--data", "npy", "--inputs", "x.npy,x.npy", "--targets", "y.npy")
-        self.assertRefused(2, "the files hold 20 samples, too few", *network, "--data", "npy", "--inputs", "x.npy", "--targets", "y.npy", "--train-samples", 21)
+        self.assertRefused(2, "--inputs", *network, "--data", "npy", "--inputs", "x.npy,x.npy", "--targets", "y.npy")
+        self.assertRefused(2, "20 samples", *network, "--data", "npy", "--inputs", "x.npy", "--targets", "y.npy", "--train-samples", 21)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ EXCLUSIVE = [
     (("hdf5.h", "H5*.h", "hdf5_hl.h"), {"hdf5"}),
     (("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h"), {"device"}),
     (("boost/*",), {"options", "results", "stats"}),
-    (("fftw3.h",), {"data"}),
     (("torch/*", "c10/*", "ATen/*"), {"nn", "train", "experiments/training"}),
 ]
 MAY_PRINT = {"app"}
@@ -410,14 +409,8 @@ class WhatTheProgramsLoad(unittest.TestCase):
             with self.subTest(program=program):
                 self.assertEqual(self.libraries(program, "mpi|open-"), [])
 
-    def test_only_the_maker_of_data_loads_fftw(self):
-        self.assertNotEqual(self.libraries("ranklab-data", "fftw3"), [])
-        for program in ("ranklab", "ranklab-comm", "ranklab-report", "ranklab-doctor", "ranklab-train"):
-            with self.subTest(program=program):
-                self.assertEqual(self.libraries(program, "fftw3"), [])
-
     def test_the_worker_of_io_loads_little(self):  # it is started by the dozen, and must be there in milliseconds
-        self.assertEqual(self.libraries("ranklab-io-worker", "mpi|open-|hdf5|torch|c10|boost|cuda|nccl|fftw3"), [])
+        self.assertEqual(self.libraries("ranklab-io-worker", "mpi|open-|hdf5|torch|c10|boost|cuda|nccl"), [])
 
     def test_programs_of_the_login_node_load_neither_mpi_nor_a_gpu(self):  # ADR 0016
         if os.environ.get("RANKLAB_HAS_HDF5_WITHOUT_MPI", "") != "TRUE":

@@ -31,19 +31,20 @@ std::int64_t records_of(const fs::path& file) {
     if (bytes % kCifar100Record == 0) return bytes / kCifar100Record;
     fail(file,
          fmt::format(
-             "has {} bytes, which are {} records of {} and {} bytes more: it is truncated or no "
-             "CIFAR-100 binary file; copy it again",
+             "has {} bytes, {} records of {} and {} bytes more: it is truncated or not a CIFAR-100 "
+             "binary file; copy it again",
              bytes, bytes / kCifar100Record, kCifar100Record, bytes % kCifar100Record));
 }
 
 void check_labels(const fs::path& file, std::int64_t record, std::uint8_t coarse,
                   std::uint8_t fine) {
     if (fine < kCifar100Classes && kCifar100Coarse[fine] == coarse) return;
-    fail(file,
-         fmt::format(
-             "has the labels {} (coarse) and {} (fine) in record {}, which do not belong together "
-             "in CIFAR-100: the file is damaged or of another data set",
-             coarse, fine, record));
+    fail(
+        file,
+        fmt::format(
+            "has the labels {} (coarse) and {} (fine) in record {}, a pair that CIFAR-100 does not "
+            "have; the file is damaged or of another data set",
+            coarse, fine, record));
 }
 
 }  // namespace

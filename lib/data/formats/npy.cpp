@@ -11,21 +11,25 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <regex>
-#include <utility>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "data/source.hpp"
+#include "data/volume_field.hpp"
 
 namespace ranklab::data {
 namespace {
 
-namespace fs = std::filesystem;
-
-static_assert(std::endian::native == std::endian::little, "npy files are read as they lie");
+static_assert(std::endian::native == std::endian::little,
+              "npy values are read without swapping bytes");
 
 constexpr std::size_t kLongestHeader = 4096;
 constexpr std::string_view kMagic = "\x93NUMPY";
@@ -33,6 +37,23 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 [[noreturn]] void refuse(const std::string& name, const std::string& what) {
     throw base::DataError(fmt::format("{} {}; save it again with numpy.save", name, what));
 }
+
+// Kinds: 'b' of bool, 'u' and 'i' of integers, 'f'; 1 to 8 bytes, as in NumPy's "<f4".
+struct NpyType {
+    char kind = 'f';
+    std::size_t bytes = 4;
+
+    std::string name() const {  // NumPy's: "float32"
+        if (kind == 'b') return "bool";
+        return fmt::format("{}{}", kind == 'f' ? "float" : kind == 'u' ? "uint" : "int", 8 * bytes);
+    }
+};
+
+struct NpyHeader {
+    NpyType type;
+    std::vector<std::int64_t> shape;
+    std::uint64_t data_offset = 0;  // of the values in the file
+};
 
 // IEEE 754 binary16.
 struct Half {
@@ -61,14 +82,14 @@ void convert_from(const std::byte* from, std::span<To> to) {
 NpyType type_of(const std::string& descr, const std::string& name) {
     static const std::regex kRead(R"(\|b1|[|][ui]1|<[ui][248]|<f[248])");
     if (std::regex_match(descr, kRead)) return {descr[1], static_cast<std::size_t>(descr[2] - '0')};
-    throw base::DataError(fmt::format(
-        "{0} holds numbers of the type '{1}', and little-endian integers, bool and <f2, <f4, <f8 "
-        "are what is read; save them as one of these: "
-        "numpy.save(FILE, numpy.load(FILE).astype('<f4'))",
-        name, base::printable(descr, 20)));
+    throw base::DataError(
+        fmt::format("{} holds numbers of the type '{}'; ranklab reads little-endian integers, "
+                    "bool, <f2, <f4 and "
+                    "<f8; convert it: numpy.save(FILE, numpy.load(FILE).astype('<f4'))",
+                    name, base::printable(descr, 20)));
 }
 
-// The number of bytes, or nothing where it is beyond all files.
+// The product of the shape and `element`; nothing if it exceeds 2^62.
 std::optional<std::uint64_t> product_of(const std::vector<std::int64_t>& shape,
                                         std::uint64_t element) {
     std::uint64_t product = element;
@@ -85,7 +106,7 @@ bool read_exactly(int fd, std::uint64_t offset, Values&& values) {
     return base::read_whole(fd, values, offset) == std::span(values).size_bytes();
 }
 
-// The dictionary's text, and where the values begin.
+// Returns the dictionary's text and sets the place of the values.
 std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_offset) {
     std::array<unsigned char, 10> head{};
     if (!read_exactly(fd, 0, head) || std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
@@ -110,9 +131,10 @@ NpyHeader parsed(const std::string& text, const std::string& name) {
     if (!std::regex_match(text, found, kForm))
         refuse(name, "has a header that numpy.save does not write");
     if (found[2] == "True")
-        throw base::DataError(fmt::format(
-            "{} is in Fortran order; numpy.save(FILE, numpy.ascontiguousarray(numpy.load(FILE)))",
-            name));
+        throw base::DataError(
+            fmt::format("{} is in Fortran order; convert it: "
+                        "numpy.save(FILE, numpy.ascontiguousarray(numpy.load(FILE)))",
+                        name));
     NpyHeader header{.type = type_of(found[1], name), .shape = {}};
     for (const auto& word : base::split(found[3].str(), ',')) {
         const auto extent = base::trim(word);
@@ -122,13 +144,6 @@ NpyHeader parsed(const std::string& text, const std::string& name) {
         header.shape.push_back(*number);
     }
     return header;
-}
-
-}  // namespace
-
-std::string NpyType::name() const {
-    if (kind == 'b') return "bool";
-    return fmt::format("{}{}", kind == 'f' ? "float" : kind == 'u' ? "uint" : "int", 8 * bytes);
 }
 
 template <class To>
@@ -150,17 +165,10 @@ void convert_numbers(NpyType type, const std::byte* from, std::span<To> to) {
             return convert_from<double>(from, to);
     }
 }
-template void convert_numbers(NpyType, const std::byte*, std::span<float>);
-template void convert_numbers(NpyType, const std::byte*, std::span<std::int64_t>);
 
-std::uint64_t NpyHeader::values() const {
-    return product_of(shape, 1).value_or(0);
-}
-
-NpyHeader read_npy_header(const fs::path& path) {
-    const std::string name = path.string();
+NpyHeader read_header(const std::string& name) {
     struct stat status {};
-    const auto file = base::open_regular<base::DataError>(path, O_RDONLY);
+    const auto file = base::open_regular<base::DataError>(name, O_RDONLY);
     if (!file || ::fstat(file.get(), &status) != 0)
         throw base::DataError(fmt::format("{} cannot be opened: {}", name, std::strerror(errno)));
     std::uint64_t data_offset = 0;
@@ -169,10 +177,29 @@ NpyHeader read_npy_header(const fs::path& path) {
     const auto promised = product_of(header.shape, header.type.bytes);
     const std::uint64_t there = static_cast<std::uint64_t>(status.st_size) - data_offset;
     if (promised == there) return header;
-    throw base::DataError(
-        fmt::format("{} is truncated or damaged: its header promises {} values of {} bytes, and {} "
-                    "bytes are there; copy the file again",
-                    name, fmt::join(header.shape, " x "), header.type.bytes, there));
+    throw base::DataError(fmt::format(
+        "{} is truncated or damaged: its header promises {} values of {} bytes, but it has "
+        "{} bytes; copy the file again",
+        name, fmt::join(header.shape, " x "), header.type.bytes, there));
+}
+
+}  // namespace
+
+hdf5::Rows open_npy_rows(const std::string& name) {
+    const auto header = read_header(name);
+    const auto bytes = std::make_shared<const FileBytes>(name, access_for(name));
+    const auto read = [=](std::int64_t index, Element as, std::byte* to) {
+        const std::size_t count =
+            Field{as, {header.shape.begin() + 1, header.shape.end()}}.elements();
+        const std::size_t row = count * header.type.bytes;
+        const auto* const from = bytes->at(header.data_offset + index * row, row);
+        if (as == Element::i64)
+            convert_numbers(header.type, from,
+                            std::span(reinterpret_cast<std::int64_t*>(to), count));
+        else
+            convert_numbers(header.type, from, std::span(reinterpret_cast<float*>(to), count));
+    };
+    return {name, header.shape, header.type.name(), read};
 }
 
 }  // namespace ranklab::data

@@ -1,5 +1,4 @@
-// The kind of a data file, and whether all of it is valid: idx, CIFAR-100 binary, cosmology HDF5,
-// npy.
+// Checks whole data files: idx, CIFAR-100 binary, cosmology HDF5, npy.
 #pragma once
 
 #include <filesystem>
@@ -13,16 +12,15 @@ namespace ranklab::data {
 
 struct FileVerdict {
     std::string file;
-    std::string kind{};     ///< "CIFAR-100 binary"; "" where it is not known
-    std::string content{};  ///< "50,000 images of 3 x 32 x 32"
-    std::string checked{};  ///< what was found right
-    std::string wrong{};    ///< a sentence naming file and place; "" where nothing is wrong
+    std::string kind{};     ///< "CIFAR-100 binary"; "" if unknown
+    std::string content{};  ///< "50000 images of 3 x 32 x 32"
+    std::string checked{};  ///< the checks that passed
+    std::string wrong{};    ///< a sentence with file and place; "" if the file is valid
 };
 
-/// Collective; the same on all ranks, but for `content` and `checked`, which rank 0 has. Checks a
-/// file, or the files of known kinds in a folder (and in its cifar-100-binary/). All ranks read
-/// volumes, each its planes. Faults stand in the verdicts; DataError is thrown only where there is
-/// nothing to check.
+/// Collective. Checks a file, or the files of known kinds in a folder and its cifar-100-binary/; of
+/// a volume each rank reads its planes. Returns one entry per file, equal on all ranks except
+/// `content` and `checked`, which only rank 0 has. Throws DataError if there is nothing to check.
 std::vector<FileVerdict> verify(comm::Communicator& control, const std::filesystem::path& path,
                                 base::ProgressSink& progress);
 

@@ -1,5 +1,5 @@
-// The two datasets of a volume file, opened and checked before a value is read, and the results of
-// a pass over the values. Faults are a DataError with the file's name.
+// The two datasets of a volume file, checked before a value is read, and checks of their values.
+// Faults throw DataError with the file's name.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "comm/communicator.hpp"
 #include "data/source.hpp"
 #include "hdf5/file.hpp"
@@ -21,54 +22,51 @@
 
 namespace ranklab::data {
 
-struct VolumeWanted {
-    const char* name;
-    std::int64_t channels;
-};
-inline constexpr std::array kVolumesWanted{VolumeWanted{"Nbody", 4}, VolumeWanted{"Hydro", 5}};
+inline constexpr std::array kVolumeNames{"Nbody", "Hydro"};
 
-hdf5::File open_volume_file(const std::filesystem::path& file);
-/// float32 [channels, D, H, W], and all of it is in the file. `cube`: D = H = W.
-hdf5::Volume open_volume(const std::filesystem::path& file, const hdf5::File& opened,
-                         const VolumeWanted& wanted, bool cube);
-/// DataError unless both have the same extents, but for the channels.
-void check_extents(const std::filesystem::path& file, const hdf5::Volume& first,
-                   const hdf5::Volume& other);
-/// The checksum that was stored with its values, where one was.
+struct VolumePair {
+    hdf5::File file;
+    std::vector<hdf5::Volume> volumes;  ///< Nbody, Hydro
+};
+
+/// Opens both datasets: float32 [4, D, H, W] and [5, D, H, W] of equal extents, complete in the
+/// file. `cube`: D = H = W.
+VolumePair open_volumes(const std::filesystem::path& file, bool cube);
+
+/// The checksum that was stored with the values, if any.
 std::optional<std::uint64_t> stored_sum(const hdf5::Volume& volume);
 
-/// A checksum that can be summed in any order: for the elements from place `first` of a row-major
-/// array the sum, modulo 2^64, of mix64(place * 0x9E3779B97F4A7C15 + the float's 32 bits).
+/// A checksum whose parts can be added in any order: over the elements of a row-major array from
+/// place `first`, the sum modulo 2^64 of mix64(place * kGolden64 + the float's 32 bits).
 inline std::uint64_t sum64(std::uint64_t first, std::span<const float> values) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < values.size(); ++i)
         sum += mix64((first + i) * kGolden64 + std::bit_cast<std::uint32_t>(values[i]));
     return sum;
 }
-/// As it stands in a file: "sum64:0123456789abcdef".
 inline std::string sum64_text(std::uint64_t sum) {
     return fmt::format("sum64:{:016x}", sum);
 }
-/// Collective: the ranks' numbers added modulo 2^64.
-std::uint64_t sum_over_ranks(comm::Communicator& control, std::uint64_t mine);
 
-/// Counts values; after gather() those of all ranks.
-struct VolumeScan {
+/// Range, checksum and faults of an array's values: of this rank's until gather(), then of all.
+struct ValueScan {
     static constexpr auto kNowhere = std::numeric_limits<std::int64_t>::max();
     double least = std::numeric_limits<double>::infinity();
     double most = -std::numeric_limits<double>::infinity();
-    /// The row-major place of the first value that is not finite.
-    std::int64_t first_bad = kNowhere;
-    std::uint64_t sum = 0;
+    std::int64_t first_bad = kNowhere;  ///< row-major place of the first value that is not finite
+    std::uint64_t sum = 0;              ///< sum64
 
     /// Values from `place` of the whole array on.
     void add(std::int64_t place, std::span<const float> values);
-    /// Collective: of all ranks.
+    /// All channels of these planes of a volume, as VolumePart orders them.
+    void add_planes(const hdf5::VolumeShape& shape, base::Share planes,
+                    std::span<const float> values);
+    /// Collective.
     void gather(comm::Communicator& control);
+    /// Throws DataError if a value of `what` ("x.h5:/Nbody", "x.npy") is not finite, or if the sum
+    /// differs from the stored one.
+    void judge(const std::string& what, std::span<const std::int64_t> shape,
+               std::optional<std::uint64_t> stored) const;
 };
-/// Throws DataError where a value of `what` ("x.h5:/Nbody", "x.npy") is not finite, or the sum is
-/// wrong.
-void judge(const std::string& what, const VolumeScan& found, const std::vector<std::int64_t>& shape,
-           std::optional<std::uint64_t> stored);
 
 }  // namespace ranklab::data

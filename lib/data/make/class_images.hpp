@@ -1,54 +1,49 @@
-// Images that a small network can distinguish: each class has a smooth pattern, and a sample is its
-// class's pattern, shifted and with noise. A sample is a function of seed, split and number alone.
+// Synthetic images that a small network can learn: each class has a smooth pattern, and a sample is
+// its class's pattern, shifted and with noise. A sample follows from seed, split and index alone.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace ranklab::data {
 
-/// The training samples, or the test samples: other samples of the same classes.
 enum class Split : std::uint64_t { train = 0, test = 1 };
 
-/// The class of a sample: every `classes` samples in a row hold each class once, in an order of
-/// their own.
-std::int64_t class_of_sample(std::uint64_t seed, Split split, std::int64_t sample,
-                             std::int64_t classes);
-
-/// Colour images as in CIFAR-100: 100 classes, 3 planes of 32 x 32. A class has the colours and
-/// waves of its group (its coarse label) and waves of its own.
-class ColourImages {
+/// The images of one synthetic set.
+class ClassImages {
   public:
-    static constexpr std::int64_t kClasses = 100;
-    static constexpr std::int64_t kEdge = 32;
-    static constexpr std::size_t kBytes = 3 * 32 * 32;
+    /// Colour images like CIFAR-100's: 100 classes, 3 planes of 32 x 32. A class has the colours
+    /// and waves of its coarse label, and waves of its own. A sample is shifted cyclically by up to
+    /// 3 pixels each way, and differs in contrast and brightness.
+    static ClassImages colour(std::uint64_t seed);
+    /// Grey images like MNIST's: 10 classes of 28 x 28, each a bright stroke on black. A sample is
+    /// shifted by up to 2 pixels each way and differs in contrast.
+    static ClassImages strokes(std::uint64_t seed);
 
-    explicit ColourImages(std::uint64_t seed);
-    /// Shifted by up to 3 pixels each way around the edge, of its own contrast and brightness.
-    void draw(Split split, std::int64_t sample, std::int64_t label,
-              std::span<std::uint8_t> out) const;
+    std::int64_t classes() const { return classes_; }
+    std::int64_t edge() const { return edge_; }
+    std::size_t bytes() const { return channels_ * edge_ * edge_; }  ///< of an image
+
+    /// Each group of classes() consecutive samples holds every class once, in its own order.
+    std::int64_t class_of(Split split, std::int64_t sample) const;
+    /// Writes the sample of class `label` to bytes() bytes: channels, rows, columns.
+    void draw(Split split, std::int64_t sample, std::int64_t label, std::uint8_t* out) const;
 
   private:
+    ClassImages(std::uint64_t seed, std::int64_t classes, std::int64_t channels, std::int64_t edge)
+        : seed_(seed),
+          classes_(classes),
+          channels_(channels),
+          edge_(edge),
+          patterns_(classes * channels * edge * edge) {}
+    bool is_colour() const { return channels_ == 3; }
+    float* pattern_of(std::int64_t label) { return &patterns_[label * std::int64_t(bytes())]; }
+    /// The pattern at a pixel, which may lie outside.
+    float pattern_at(std::int64_t plane, std::int64_t y, std::int64_t x) const;
+
     std::uint64_t seed_;
-    std::vector<float> patterns_;  // [class][3][32][32], in 0 .. 255
-};
-
-/// Grey images as in MNIST: 10 classes of 28 x 28, each one bright stroke on black.
-class StrokeImages {
-  public:
-    static constexpr std::int64_t kClasses = 10;
-    static constexpr std::int64_t kEdge = 28;
-    static constexpr std::size_t kBytes = 28 * 28;
-
-    explicit StrokeImages(std::uint64_t seed);
-    /// Shifted by up to 2 pixels each way.
-    void draw(Split split, std::int64_t sample, std::int64_t label,
-              std::span<std::uint8_t> out) const;
-
-  private:
-    std::uint64_t seed_;
-    std::vector<float> patterns_;  // [class][28][28]
+    std::int64_t classes_, channels_, edge_;
+    std::vector<float> patterns_;  // [class][channel][edge][edge], in 0 .. 255
 };
 
 }  // namespace ranklab::data

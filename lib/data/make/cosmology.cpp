@@ -1,172 +1,152 @@
 #include "data/make/cosmology.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <new>
-#include <numbers>
-#include <vector>
+#include <span>
 
-#include "base/error.hpp"
 #include "base/numbers.hpp"
-#include "base/text.hpp"
-#include "comm/communicator.hpp"
 #include "comm/exchange.hpp"
-#include "data/make/counter_random.hpp"
-#include "data/make/field_formulae.hpp"
-#include "data/make/fourier_cube.hpp"
+#include "comm/point_to_point.hpp"
+#include "data/formats/volume_form.hpp"
 #include "data/make/output_file.hpp"
-#include "data/make/slab_writer.hpp"
-#include "hdf5/array.hpp"
+#include "data/make/pieces.hpp"
+#include "data/source.hpp"
 #include "hdf5/file.hpp"
 
 namespace ranklab::data {
 namespace {
 
-using Complex = FourierCube::Complex;
-
-constexpr std::int64_t kNbodyChannels = 4;
-constexpr std::int64_t kHydroChannels = 5;
-constexpr std::uint64_t kDensityStream = 1;        // of the counter-based generator
-constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own
+constexpr std::int64_t kMatter = 4;  // channels of /Nbody
+constexpr std::int64_t kGas = 5;     // channels of /Hydro
+constexpr double kDensityUnit = 14;
 constexpr std::int64_t kSchema = 1;
+constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own
+
+struct Octave {
+    unsigned bits;  // its lattice points are 2^bits cells apart
+    double variance;
+};
+// Most of the variance is on large scales, as in the spectrum of cold dark matter.
+constexpr std::array kOctaves{Octave{2, 0.05}, Octave{3, 0.15}, Octave{4, 0.3}, Octave{5, 0.5}};
+// The variance of a number uniform in [-1, 1), times the part that interpolation leaves on average
+// along each of three axes: the mean of (1 - r)^2 + r^2 for the ramp r.
+constexpr double kLatticeVariance = 1.0 / 3 * (26.0 / 35) * (26.0 / 35) * (26.0 / 35);
+
+double mix(double a, double b, double t) {
+    return a + (b - a) * t;
+}
+
+// Adds noise between random numbers at lattice points to plane x of `width` x `width` cells.
+void add_octave(std::uint64_t channel_key, const Octave& octave, std::int64_t x, std::int64_t width,
+                std::vector<float>& plane) {
+    const std::uint64_t key = mix64(channel_key + octave.bits * kGolden64);
+    const std::int64_t spacing = std::int64_t{1} << octave.bits;
+    // Octaves and channels do not share their lattice points.
+    const std::int64_t shift = key % static_cast<std::uint64_t>(spacing);
+    const double height = std::sqrt(octave.variance / kLatticeVariance);
+    const auto point_before = [&](std::int64_t cell) { return (cell + shift) >> octave.bits; };
+    // From 0 at a lattice point to 1 at the next one, with slope 0 at both.
+    const auto ramp = [&](std::int64_t cell) {
+        const double t = base::real((cell + shift) % spacing) / base::real(spacing);
+        return t * t * (3 - 2 * t);
+    };
+    const auto random = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+        const auto place = static_cast<std::uint64_t>((i << 32) + (j << 16) + k);
+        return height * (base::real(mix64(key + (place + 1) * kGolden64) >> 11U) * 0x1p-52 - 1);
+    };
+    const std::int64_t points = point_before(width - 1) + 2;
+    std::vector<double> lattice;  // interpolated along x
+    for (std::int64_t j = 0; j < points; ++j)
+        for (std::int64_t k = 0; k < points; ++k)
+            lattice.push_back(
+                mix(random(point_before(x), j, k), random(point_before(x) + 1, j, k), ramp(x)));
+    std::vector<double> ramps;
+    for (std::int64_t cell = 0; cell < width; ++cell) ramps.push_back(ramp(cell));
+    std::vector<double> line(points);  // interpolated along x and y
+    for (std::int64_t y = 0; y < width; ++y) {
+        const double* const before = &lattice[point_before(y) * points];
+        for (std::int64_t k = 0; k < points; ++k)
+            line[k] = mix(before[k], before[k + points], ramps[y]);
+        for (std::int64_t z = 0; z < width; ++z) {
+            const double* const point = &line[point_before(z)];
+            plane[y * width + z] += static_cast<float>(mix(point[0], point[1], ramps[z]));
+        }
+    }
+}
+
+// The network's last layer is a tanh: targets have to lie within (-1, 1), in float32 too.
+double within_tanh(double value) {
+    constexpr double kMost = 0.9999;
+    return std::clamp(std::tanh(value), -kMost, kMost);
+}
+
+// ln(rho) of a lognormal density, from noise g of variance 1.
+double log_density(double sigma, double g) {
+    return sigma * g - sigma * sigma / 2;
+}
+
+// Mean of a cell and its 26 neighbours with the weights 1, 2, 1 along each axis. `planes`: three,
+// of rows of `width` cells; `corner`: the neighbour with the lowest place in a plane.
+double mean_around(const std::vector<float>* planes, std::int64_t corner, std::int64_t width) {
+    constexpr std::array<double, 3> kWeights{1, 2, 1};
+    double sum = 0;
+    for (std::int64_t i = 0; i < 3; ++i)
+        for (std::int64_t j = 0; j < 3; ++j) {
+            const float* const row = &planes[i][corner + j * width];
+            sum += kWeights[i] * kWeights[j] * (row[0] + 2 * row[1] + row[2]);
+        }
+    return sum / 64;
+}
+
+// Fills `nbody` [4, planes, L, L] and `hydro` [5, planes, L, L].
+void make_planes(const CosmologySpec& spec, base::Share planes, std::span<float> nbody,
+                 std::span<float> hydro) {
+    // Of one cell more at each end along each axis, for the means.
+    const std::int64_t width = spec.edge + 2;
+    std::array<std::vector<std::vector<float>>, kMatter> noise;
+    for (std::size_t c = 0; c < kMatter; ++c)
+        for (std::int64_t i = 0; i < planes.count + 2; ++i)
+            noise[c].push_back(noise_plane(spec.seed, c, planes.first + i, width));
+    const std::int64_t area = spec.edge * spec.edge;
+    for (std::int64_t cell = 0; cell < planes.count * area; ++cell) {
+        const std::int64_t plane = cell / area;
+        const std::int64_t corner = cell % area / spec.edge * width + cell % spec.edge;
+        std::array<double, kMatter> means{};
+        for (std::int64_t c = 0; c < kMatter; ++c) {
+            means[c] = mean_around(&noise[c][plane], corner, width);
+            const double here = noise[c][plane + 1][corner + width + 1];
+            nbody[c * planes.count * area + cell] = static_cast<float>(
+                c == 0 ? log_density(spec.sigma, here) / kDensityUnit : spec.speed * here);
+        }
+        const auto gas = gas_of(spec, means);
+        for (std::int64_t c = 0; c < kGas; ++c)
+            hydro[c * planes.count * area + cell] = static_cast<float>(gas[c]);
+    }
+}
 
 hdf5::VolumeShape shape_of(std::int64_t channels, std::int64_t edge) {
     return {channels, edge, edge, edge};
 }
 
-// The fields of one volume, one after another: each is an inverse transform of the same spectrum.
-class Fields {
-  public:
-    Fields(const CosmologySpec& spec, base::ProgressSink& progress)
-        : spec_(spec), cube_(spec.edge), pace_(progress, kTransforms, "Mcell/s", "fields made") {
-        progress.activity("making the volume");
-        draw();
-    }
-
-    // The Gaussian field of variance 1; smoothed, in cells, for the gas.
-    void density(double smoothing) {
-        const auto table = smoothed(smoothing);
-        inverse([&](const Wave& wave) { return Complex(table[wave.squared()]); });
-    }
-
-    // Linear theory (Zel'dovich): u_k = i k / k^2 delta_k, so that its divergence is -delta.
-    void velocity(std::int64_t axis, double smoothing) {
-        const auto table = smoothed(smoothing);
-        const double factor = speed_scale_ * base::real(spec_.edge) / (2 * std::numbers::pi);
-        inverse([&](const Wave& wave) {
-            const std::int64_t along = axis == 0 ? wave.a0 : axis == 1 ? wave.a1 : wave.a2;
-            // The wave that is its own conjugate has no derivative.
-            if (along == 0 || 2 * std::abs(along) == spec_.edge) return Complex();
-            const std::int64_t squared = wave.squared();
-            return Complex(0, factor * base::real(along) / base::real(squared) * table[squared]);
-        });
-    }
-
-    /// Calls take(cell, value) for each cell of the field that was made last, on several threads.
-    template <class Take>
-    void read(const Take& take) const {
-        const double scale = 1.0 / (base::real(spec_.edge) * base::real(spec_.edge * spec_.edge));
-        cube_.read([&](std::int64_t first, std::span<const double> row) {
-            for (std::size_t i = 0; i < row.size(); ++i)
-                take(static_cast<std::size_t>(first) + i, row[i] * scale);
-        });
-    }
-
-  private:
-    static constexpr std::int64_t kTransforms = 1 + 2 * kNbodyChannels;
-
-    // White noise by the cell's own number, then how strong each wave should be.
-    void draw() {
-        const CounterRandom random(spec_.seed, kDensityStream);
-        cube_.forward([&](std::int64_t i0, std::int64_t i1, std::span<double> row) {
-            random.normals((i0 * spec_.edge + i1) * spec_.edge, row);
-        });
-        const auto modes = modes_by_square(spec_.edge);
-        amplitudes_ = amplitudes(spec_.cutoff, spec_.edge, modes);
-        speed_scale_ = spec_.scales.speed / velocity_spread(amplitudes_, spec_.edge, modes);
-        pace_.step(megacells());
-    }
-
-    std::vector<double> smoothed(double cells) const {
-        auto table = amplitudes_;
-        const double k = 2 * std::numbers::pi * cells / base::real(spec_.edge);
-        for (std::size_t n = 0; n < table.size(); ++n)
-            table[n] *= std::exp(-k * k * base::real(n) / 2);
-        return table;
-    }
-
-    template <class Filter>
-    void inverse(const Filter& filter) {
-        cube_.inverse(filter);
-        pace_.step(megacells());
-    }
-
-    double megacells() const { return base::real(spec_.edge * spec_.edge * spec_.edge) / 1e6; }
-
-    const CosmologySpec& spec_;
-    FourierCube cube_;
-    std::vector<double> amplitudes_;
-    double speed_scale_ = 1;
-    Pace pace_;
-};
-
-class Volume {
-  public:
-    Volume(const CosmologySpec& spec, hdf5::VolumeWriter& file, base::ProgressSink& progress)
-        : spec_(spec),
-          fields_(spec, progress),
-          values_(spec.edge * spec.edge * spec.edge),
-          speed_squared_(values_.size()),
-          nbody_(*alone_, file, "Nbody", shape_of(kNbodyChannels, spec.edge)),
-          hydro_(*alone_, file, "Hydro", shape_of(kHydroChannels, spec.edge)) {}
-
-    void write_nbody() {
-        fields_.density(0);
-        write(nbody_, 0, [&](std::size_t, double g) { return dark_matter(spec_.scales, g); });
-        for (std::int64_t axis = 0; axis < 3; ++axis) {
-            fields_.velocity(axis, 0);
-            write(nbody_, 1 + axis, [](std::size_t, double v) { return v; });
-        }
-    }
-
-    void write_hydro() {
-        for (std::int64_t axis = 0; axis < 3; ++axis) {
-            fields_.velocity(axis, spec_.scales.gas_smoothing);
-            write(hydro_, 1 + axis, [&](std::size_t cell, double v) {
-                speed_squared_[cell] += static_cast<float>(v * v);
-                return gas_velocity(v);
-            });
-        }
-        fields_.density(spec_.scales.gas_smoothing);
-        write(hydro_, 0, [&](std::size_t, double g) { return gas_density(spec_.scales, g); });
-        write(hydro_, 4, [&](std::size_t cell, double g) {
-            return gas_temperature(spec_.scales, g, speed_squared_[cell]);
-        });
-    }
-
-    std::array<std::uint64_t, 2> checksums() const {
-        return {nbody_.checksum(), hydro_.checksum()};
-    }
-
-  private:
-    template <class Map>
-    void write(SlabWriter& to, std::int64_t channel, const Map& map) {
-        fields_.read([&](std::size_t cell, double value) {
-            values_[cell] = static_cast<float>(map(cell, value));
-        });
-        to.write(channel, 1, {0, spec_.edge}, values_);
-    }
-
-    const CosmologySpec& spec_;
-    std::unique_ptr<comm::Communicator> alone_ = comm::make_self();
-    Fields fields_;
-    std::vector<float> values_;
-    std::vector<float> speed_squared_;
-    SlabWriter nbody_, hydro_;
-};
+// Returns the checksums.
+std::array<std::uint64_t, 2> write_volume(comm::Communicator& control, const CosmologySpec& spec,
+                                          hdf5::VolumeWriter& file, base::ProgressSink& progress) {
+    std::vector<float> nbody, hydro;
+    ValueScan of_nbody, of_hydro;
+    for_each_piece(control, shape_of(kMatter + kGas, spec.edge), progress, [&](base::Share planes) {
+        nbody.resize(kMatter * planes.count * spec.edge * spec.edge);
+        hydro.resize(kGas * planes.count * spec.edge * spec.edge);
+        make_planes(spec, planes, nbody, hydro);
+        file.write("Nbody", part_of(kMatter, planes), nbody);
+        file.write("Hydro", part_of(kGas, planes), hydro);
+        of_nbody.add_planes(shape_of(kMatter, spec.edge), planes, nbody);
+        of_hydro.add_planes(shape_of(kGas, spec.edge), planes, hydro);
+    });
+    of_nbody.gather(control);
+    of_hydro.gather(control);
+    return {of_nbody.sum, of_hydro.sum};
+}
 
 void describe(const std::filesystem::path& path, const CosmologySpec& spec,
               const CosmologyReport& report, const std::string& version) {
@@ -176,18 +156,14 @@ void describe(const std::filesystem::path& path, const CosmologySpec& spec,
         root.set_int("ranklab_data_schema", kSchema);
         root.set_text("ranklab_version", version);
         root.set_text("made_by", "ranklab data make cosmology");
+        root.set_text("fields", "interpolated noise");
         root.set_int("seed", static_cast<std::int64_t>(spec.seed));
-        root.set_text("spectrum", "cdm-like");
-        root.set_double("spectral_index", kSpectralIndex);
-        root.set_double("cutoff_cells", spec.cutoff);
-        root.set_double("sigma", spec.scales.sigma);
-        root.set_double("speed", spec.scales.speed);
-        root.set_double("gas_smoothing_cells", spec.scales.gas_smoothing);
-        root.set_text("units", "ln(rho/mean)/14, v/(9e7 cm/s), ln(T/K)/8-1.5");
-        constexpr std::array kNames{"Nbody", "Hydro"};
+        root.set_double("sigma", spec.sigma);
+        root.set_double("speed", spec.speed);
+        root.set_text("units", "ln(rho)/14, v/(9e7 cm/s), ln(T/K)/8-1.5");
         constexpr std::array kChannels{"rho,vx,vy,vz", "rho,vx,vy,vz,T"};
         for (std::size_t d = 0; d < 2; ++d) {
-            const auto dataset = hdf5::open_dataset(root, kNames[d]);
+            const auto dataset = hdf5::open_dataset(root, kVolumeNames[d]);
             dataset.set_text("channels", kChannels[d]);
             dataset.set_int("checksum_sum64", std::bit_cast<std::int64_t>(report.checksums[d]));
         }
@@ -195,54 +171,56 @@ void describe(const std::filesystem::path& path, const CosmologySpec& spec,
     file.close();
 }
 
-CosmologyReport write_volume(const CosmologySpec& spec, OutputFile& output,
-                             base::ProgressSink& progress) try {
-    hdf5::VolumeWriter file(output.path(), nullptr);
-    file.make("Nbody", shape_of(kNbodyChannels, spec.edge), spec.chunk);
-    file.make("Hydro", shape_of(kHydroChannels, spec.edge), spec.chunk);
-    file.flush();
-    CosmologyReport report{.bytes = output.reserve(kHeaderBytes)};
-    Volume volume(spec, file, progress);
-    volume.write_nbody();
-    volume.write_hydro();
-    report.checksums = volume.checksums();
-    file.close();
-    return report;
-} catch (const std::bad_alloc&) {
-    throw base::EnvironmentError(
-        fmt::format("a volume of edge {} needs {} of memory on rank 0, which is not there; make a "
-                    "smaller one",
-                    spec.edge, base::human_bytes(base::real(cosmology_memory(spec)))),
-        {"edge"});
+}  // namespace
+
+std::vector<float> noise_plane(std::uint64_t seed, std::uint64_t channel, std::int64_t x,
+                               std::int64_t width) {
+    const std::uint64_t key = mix64(mix64(seed + kGolden64) + channel * kGolden64);
+    std::vector<float> plane(width * width);
+    for (const auto& octave : kOctaves) add_octave(key, octave, x, width, plane);
+    return plane;
 }
 
-}  // namespace
+std::array<double, 5> gas_of(const CosmologySpec& spec, const std::array<double, 4>& noise) {
+    constexpr double kColdestLog = 9.210340371976184;  // ln(1e4 K)
+    const double density = log_density(spec.sigma, noise[0]);
+    double squares = 0;
+    std::array<double, 5> gas{within_tanh(density / kDensityUnit)};
+    for (std::size_t axis = 1; axis < 4; ++axis) {
+        squares += noise[axis] * noise[axis];
+        gas[axis] = within_tanh(spec.speed * noise[axis]);
+    }
+    // An equation of state, and shocks: gas that is dense and fast is up to exp(4) times hotter.
+    const double fast = squares / (squares + 3);
+    const double dense = 1 / (1 + std::exp(-density));
+    gas[4] = within_tanh((kColdestLog + 0.6 * density + 4 * dense * fast) / 8 - 1.5);
+    return gas;
+}
 
 std::uint64_t cosmology_bytes(const CosmologySpec& spec) {
     const std::int64_t chunk = std::min(spec.chunk, spec.edge);
-    const std::int64_t stored = chunk == 0 ? spec.edge : (spec.edge + chunk - 1) / chunk * chunk;
-    return static_cast<std::uint64_t>(stored * stored * stored *
-                                      (kNbodyChannels + kHydroChannels)) *
-           4;
-}
-
-std::uint64_t cosmology_memory(const CosmologySpec& spec) {
-    const std::uint64_t edge = spec.edge;
-    // The memory for the spectrum, the cube and two float32 fields.
-    return edge * edge * (2 * 16 * (edge / 2 + 1) + 2 * 4 * edge);
+    const std::uint64_t stored = chunk == 0 ? spec.edge : (spec.edge + chunk - 1) / chunk * chunk;
+    return stored * stored * stored * (kMatter + kGas) * 4;
 }
 
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
                                const std::filesystem::path& target, bool force,
                                const std::string& version, base::ProgressSink& progress) {
     OutputFile output(control, target, force, cosmology_bytes(spec) + kHeaderBytes);
+    hdf5::VolumeWriter file(output.path(), comm::native_mpi(control));
+    file.make("Nbody", shape_of(kMatter, spec.edge), spec.chunk);
+    file.make("Hydro", shape_of(kGas, spec.edge), spec.chunk);
+    file.flush();
     CosmologyReport report;
-    const auto work = [&] {
-        if (control.rank() != 0) return;
-        report = write_volume(spec, output, progress);
-        describe(output.path(), spec, report, version);
-    };
-    comm::all_or_throw_polling(control, work, [&] { base::count_progress(); });
+    comm::all_or_throw(control, [&] {
+        if (control.rank() == 0) report.bytes = output.reserve(kHeaderBytes);
+    });
+    progress.activity("making the volume");
+    report.checksums = write_volume(control, spec, file, progress);
+    file.close();
+    comm::all_or_throw(control, [&] {
+        if (control.rank() == 0) describe(output.path(), spec, report, version);
+    });
     output.commit();
     progress.finish();
     return report;

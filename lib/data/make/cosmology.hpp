@@ -1,16 +1,16 @@
-// A synthetic cosmology volume: matter as a correlated random field, gas as a smooth map of it,
-// made and written by rank 0 on its cores while the other ranks wait. docs/data.md has the
-// formulae.
+// A synthetic cosmology volume by a formula: dark matter is interpolated noise, gas a smooth map of
+// the matter around it. docs/data.md has the formulae.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/progress.hpp"
 #include "comm/communicator.hpp"
-#include "data/make/field_formulae.hpp"
 
 namespace ranklab::data {
 
@@ -18,24 +18,32 @@ struct CosmologySpec {
     std::int64_t edge = 128;  ///< cells along each axis
     std::int64_t chunk = 0;   ///< edge of a chunk; 0: contiguous, as published
     std::uint64_t seed = 1;
-    double cutoff = 2;  ///< cells, of the power spectrum
-    MatterScales scales;
+    double sigma = 2;    ///< spread of ln(rho)
+    double speed = 0.3;  ///< spread of a velocity component, in 9e7 cm/s
 };
 
 /// Bytes of the file without its small headers.
 std::uint64_t cosmology_bytes(const CosmologySpec& spec);
-/// Memory of rank 0 in bytes: 24 a cell, and 32 a row.
-std::uint64_t cosmology_memory(const CosmologySpec& spec);
+
+/// Plane x, [width, width], of noise with mean 0 and variance about 1, which follows from seed,
+/// channel and the cell's place alone: random numbers at lattice points 4, 8, 16 and 32 cells
+/// apart, interpolated and added.
+std::vector<float> noise_plane(std::uint64_t seed, std::uint64_t channel, std::int64_t x,
+                               std::int64_t width);
+
+/// The five Hydro channels of a cell. `noise`: of density and velocity, averaged over the cell and
+/// its neighbours. Values lie within (-1, 1), where the U-Net's tanh can reach them.
+std::array<double, 5> gas_of(const CosmologySpec& spec, const std::array<double, 4>& noise);
 
 struct CosmologyReport {
     std::uint64_t bytes = 0;                   ///< of the file
     std::array<std::uint64_t, 2> checksums{};  ///< of /Nbody and /Hydro
 };
 
-/// Collective; rank 0 gets the report. Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32,
-/// with their settings as attributes. The datasets are the same bit by bit at any number of ranks
-/// and threads. Nothing is left under `target` unless all of it is right. EnvironmentError where
-/// there is no room on the disk or in memory, OptionError for a file that is there already.
+/// Collective. Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, each rank its planes,
+/// and the settings as attributes; the bytes of a dataset are equal at any number of ranks. The
+/// file gets its name `target` once it is whole. EnvironmentError if the disk has no room,
+/// OptionError if `target` exists and `force` is false.
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
                                const std::filesystem::path& target, bool force,
                                const std::string& version, base::ProgressSink& progress);

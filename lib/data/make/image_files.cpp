@@ -6,19 +6,19 @@
 #include <memory>
 #include <system_error>
 
+#include "base/clock.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/cifar100.hpp"
 #include "data/idx.hpp"
 #include "data/make/class_images.hpp"
-#include "data/make/slab_writer.hpp"
 
 namespace ranklab::data {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kTogether = 512;  // samples in memory at a time
+constexpr std::int64_t kAtOnce = 512;  // samples in memory
 constexpr std::uint64_t kImagesHeader = 16;
 constexpr std::uint64_t kLabelsHeader = 8;
 
@@ -39,18 +39,20 @@ Outputs open_all(comm::Communicator& control, const ImageFilesSpec& spec,
     return outputs;
 }
 
-// Calls make(first, count) for this rank's part of `total` samples, a few at a time; a full disk on
-// one rank fails on all.
+// Calls make(first, count) for this rank's part of `total` samples, some at a time. Throws on all
+// ranks if the disk of one is full.
 void share_out(comm::Communicator& control, std::int64_t total, base::ProgressSink& progress,
                const std::function<void(std::int64_t, std::int64_t)>& make) {
     const base::Share mine = base::share_of(total, control.rank(), control.world_size());
-    Pace pace(progress, (mine.count + kTogether - 1) / kTogether, "images/s a rank",
-              "512 images each");
+    const auto start = base::Clock::now();
     comm::all_or_throw(control, [&] {
-        for (std::int64_t done = 0; done < mine.count; done += kTogether) {
+        for (std::int64_t done = 0; done < mine.count; done += kAtOnce) {
             progress.activity("drawing images");
-            make(mine.first + done, std::min(kTogether, mine.count - done));
-            pace.step(base::real(std::min(kTogether, mine.count - done)));
+            const std::int64_t count = std::min(kAtOnce, mine.count - done);
+            make(mine.first + done, count);
+            progress.update(done + count, mine.count,
+                            base::real(done + count) / base::seconds_since(start),
+                            "images/s a rank", "images");
         }
     });
 }
@@ -73,18 +75,17 @@ void write_header(comm::Communicator& control, OutputFile& file,
     });
 }
 
-void write_cifar100(comm::Communicator& control, const ColourImages& images,
+void write_cifar100(comm::Communicator& control, const ClassImages& images,
                     const ImageFilesSpec& spec, Split split, OutputFile& file,
                     base::ProgressSink& progress) {
-    std::vector<std::uint8_t> records(kTogether * kCifar100Record);
+    std::vector<std::uint8_t> records(kAtOnce * kCifar100Record);
     const auto write = [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t label =
-                class_of_sample(spec.seed, split, first + i, ColourImages::kClasses);
+            const std::int64_t label = images.class_of(split, first + i);
             auto* record = records.data() + i * kCifar100Record;
             record[0] = kCifar100Coarse[label];
             record[1] = static_cast<std::uint8_t>(label);
-            images.draw(split, first + i, label, {record + 2, ColourImages::kBytes});
+            images.draw(split, first + i, label, record + 2);
         }
         file.write(first * kCifar100Record,
                    std::as_bytes(std::span(records)).first(count * kCifar100Record));
@@ -92,29 +93,27 @@ void write_cifar100(comm::Communicator& control, const ColourImages& images,
     share_out(control, split == Split::train ? spec.train : spec.test, progress, write);
 }
 
-void write_mnist(comm::Communicator& control, const StrokeImages& images,
-                 const ImageFilesSpec& spec, Split split, OutputFile& image_file,
-                 OutputFile& label_file, base::ProgressSink& progress) {
+void write_mnist(comm::Communicator& control, const ClassImages& images, const ImageFilesSpec& spec,
+                 Split split, OutputFile& image_file, OutputFile& label_file,
+                 base::ProgressSink& progress) {
     const std::int64_t total = split == Split::train ? spec.train : spec.test;
     const auto n = static_cast<std::uint32_t>(total);
-    write_header(control, image_file, {0x803, n, StrokeImages::kEdge, StrokeImages::kEdge});
+    const auto edge = static_cast<std::uint32_t>(images.edge());
+    write_header(control, image_file, {0x803, n, edge, edge});
     write_header(control, label_file, {0x801, n});
-    std::vector<std::uint8_t> pixels(kTogether * StrokeImages::kBytes);
-    std::vector<std::uint8_t> labels(kTogether);
+    const std::size_t bytes = images.bytes();
+    std::vector<std::uint8_t> pixels(kAtOnce * bytes);
+    std::vector<std::uint8_t> labels(kAtOnce);
     share_out(control, total, progress, [&](std::int64_t first, std::int64_t count) {
-        const std::size_t samples = count;
-        for (std::size_t i = 0; i < samples; ++i) {
-            const auto sample = first + static_cast<std::int64_t>(i);
-            const std::int64_t label =
-                class_of_sample(spec.seed, split, sample, StrokeImages::kClasses);
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t label = images.class_of(split, first + i);
             labels[i] = static_cast<std::uint8_t>(label);
-            images.draw(split, sample, label,
-                        {pixels.data() + i * StrokeImages::kBytes, StrokeImages::kBytes});
+            images.draw(split, first + i, label, pixels.data() + i * bytes);
         }
-        const std::uint64_t place = first;
-        image_file.write(kImagesHeader + place * StrokeImages::kBytes,
-                         std::as_bytes(std::span(pixels)).first(samples * StrokeImages::kBytes));
-        label_file.write(kLabelsHeader + place, std::as_bytes(std::span(labels)).first(samples));
+        image_file.write(kImagesHeader + first * bytes,
+                         std::as_bytes(std::span(pixels)).first(count * bytes));
+        label_file.write(kLabelsHeader + static_cast<std::uint64_t>(first),
+                         std::as_bytes(std::span(labels)).first(count));
     });
 }
 
@@ -126,7 +125,7 @@ std::uint64_t cifar100_bytes(const ImageFilesSpec& spec) {
 
 std::uint64_t mnist_bytes(const ImageFilesSpec& spec) {
     const std::uint64_t samples = spec.train + spec.test;
-    return samples * (StrokeImages::kBytes + 1) + 2 * (kImagesHeader + kLabelsHeader);
+    return samples * (28 * 28 + 1) + 2 * (kImagesHeader + kLabelsHeader);
 }
 
 std::vector<fs::path> make_cifar100(comm::Communicator& control, const ImageFilesSpec& spec,
@@ -134,7 +133,7 @@ std::vector<fs::path> make_cifar100(comm::Communicator& control, const ImageFile
     const fs::path folder = spec.directory / "cifar-100-binary";
     const std::vector<fs::path> files{folder / "train.bin", folder / "test.bin"};
     Outputs outputs = open_all(control, spec, files, cifar100_bytes(spec));
-    const ColourImages images(spec.seed);
+    const auto images = ClassImages::colour(spec.seed);
     write_cifar100(control, images, spec, Split::train, *outputs[0], progress);
     write_cifar100(control, images, spec, Split::test, *outputs[1], progress);
     commit_all(outputs, progress);
@@ -146,7 +145,7 @@ std::vector<fs::path> make_mnist(comm::Communicator& control, const ImageFilesSp
     std::vector<fs::path> files;
     for (const char* name : kIdxNames) files.push_back(spec.directory / name);
     Outputs outputs = open_all(control, spec, files, mnist_bytes(spec));
-    const StrokeImages images(spec.seed);
+    const auto images = ClassImages::strokes(spec.seed);
     write_mnist(control, images, spec, Split::train, *outputs[0], *outputs[1], progress);
     write_mnist(control, images, spec, Split::test, *outputs[2], *outputs[3], progress);
     commit_all(outputs, progress);

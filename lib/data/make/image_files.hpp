@@ -1,5 +1,4 @@
-// Class-structured synthetic image sets in exactly the formats of the originals, each rank writing
-// its part.
+// Synthetic image sets in the formats of CIFAR-100 and MNIST; each rank writes its part.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +12,20 @@
 namespace ranklab::data {
 
 struct ImageFilesSpec {
-    std::filesystem::path directory;  ///< made, with what is above it
+    std::filesystem::path directory;  ///< created with its parents
     std::int64_t train = 0;
     std::int64_t test = 0;
     std::uint64_t seed = 1;
-    bool force = false;  ///< replace files that are there
+    bool force = false;  ///< replaces existing files
 };
 
-/// Collective. Writes DIRECTORY/cifar-100-binary/train.bin and test.bin: records of 3,074 bytes
-/// (coarse label, fine label, 1,024 bytes each of red, green and blue). Returns the files. The
-/// bytes are the same at any number of ranks. Errors as in OutputFile.
+/// Collective. Writes DIRECTORY/cifar-100-binary/train.bin and test.bin, and returns their paths.
+/// The bytes are equal at any number of ranks. Throws OutputFile's errors.
 std::vector<std::filesystem::path> make_cifar100(comm::Communicator& control,
                                                  const ImageFilesSpec& spec,
                                                  base::ProgressSink& progress);
 
+/// Collective, like make_cifar100: writes the four idx files into DIRECTORY.
 std::vector<std::filesystem::path> make_mnist(comm::Communicator& control,
                                               const ImageFilesSpec& spec,
                                               base::ProgressSink& progress);

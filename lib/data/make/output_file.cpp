@@ -39,13 +39,11 @@ void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
         base::refuse_irregular<base::OptionError>(target);
     if (kind == fs::file_type::regular && !force)
         throw base::OptionError(
-            fmt::format("{} is there already; replace it, or give another name", target.string()),
-            {"force"});
+            fmt::format("{} exists; replace it or give another name", target.string()), {"force"});
     const fs::path folder = folder_of(target);
     if (!fs::exists(folder, error))
         throw base::EnvironmentError(
-            fmt::format("{} cannot be made: there is no folder {}; make it first (mkdir -p), or "
-                        "name another place",
+            fmt::format("{}: there is no folder {}; make it (mkdir -p) or name another place",
                         target.string(), folder.string()));
     if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) fail("access", target);
     results::check_free_space(fs::absolute(target), bytes);

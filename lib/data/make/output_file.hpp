@@ -1,5 +1,5 @@
-// A file that all ranks write and that gets its name only once it is whole: it is written in the
-// same folder under a temporary name, and renamed at the end.
+// A file that all ranks write under a temporary name in the target's folder; it gets its name once
+// it is complete.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +14,25 @@
 
 namespace ranklab::data {
 
-/// To be called before any work: OptionError where `target` is there already (unless `force`) or is
-/// not a file name, EnvironmentError where its folder is missing, may not be written to or has less
-/// than `bytes` free. For one rank; it changes nothing.
+/// Throws OptionError if `target` exists (unless `force`) or is not a file name, EnvironmentError
+/// if its folder is missing, not writable or has less than `bytes` free. For one rank, before any
+/// work.
 void check_output(const std::filesystem::path& target, bool force, std::uint64_t bytes);
 
 class OutputFile {
   public:
-    /// Collective. Rank 0 makes the empty file `.NAME.<16 hex digits>.tmp` next to `target`, after
-    /// check_output.
+    /// Collective. After check_output, rank 0 creates `.NAME.<16 hex digits>.tmp` beside `target`.
     OutputFile(comm::Communicator& control, std::filesystem::path target, bool force,
                std::uint64_t bytes);
 
-    const std::filesystem::path& path() const { return path_; }  ///< where to write until commit()
+    const std::filesystem::path& path() const { return path_; }  ///< the temporary name
 
-    /// Reserves room, where the file system can, for the present file and `more` bytes, so that a
-    /// full disk is found now. Returns the file's size, which stays. For one rank.
+    /// Reserves disk space for the present file and `more` bytes, if the file system can, so that a
+    /// full disk or quota fails now. Returns the file's size, which stays. For one rank.
     std::uint64_t reserve(std::uint64_t more);
-    /// pwrite: each rank writes parts of its own. EnvironmentError, with the target's name.
+    /// pwrite; each rank writes its own parts. Throws EnvironmentError with the target's name.
     void write(std::uint64_t offset, std::span<const std::byte> bytes);
-    /// Collective. What the ranks wrote is on the disk, and the file bears its name.
+    /// Collective. Syncs all ranks' bytes to the disk and renames the file to `target`.
     void commit();
 
   private:
@@ -42,7 +41,7 @@ class OutputFile {
     comm::Communicator& control_;
     std::filesystem::path target_;
     std::filesystem::path path_;
-    std::optional<results::StagedFile> staged_;  // rank 0's: removed unless committed
+    std::optional<results::StagedFile> staged_;  // on rank 0; removes the file unless committed
     base::Descriptor descriptor_;
 };
 

@@ -11,12 +11,11 @@ namespace {
 ImageSets load(const DataRequest& request) {
     const auto folder = find_cifar100(request.directory);
     if (request.input.front() != kCifar100Shape.channels || request.classes != kCifar100Classes) {
-        throw base::DataError(
-            fmt::format(
-                "{} has images of 3 channels and 100 classes, the model takes {} and {}; choose "
-                "another set",
-                folder.string(), request.input.front(), request.classes),
-            {"data"});
+        throw base::DataError(fmt::format("{} has images of 3 channels and 100 classes, the model "
+                                          "takes {} and {}; use another "
+                                          "set",
+                                          folder.string(), request.input.front(), request.classes),
+                              {"data"});
     }
     return read_cifar100_folder(folder);
 }

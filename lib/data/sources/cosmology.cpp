@@ -37,12 +37,12 @@ Files find_files(const DataRequest& request) {
         return {request.directory, request.directory};
     const fs::path folder = data_root(request.directory);
     if (folder.empty())
-        throw base::DataError(fmt::format("no folder of cosmology volumes is known: {}", kHow),
+        throw base::DataError(fmt::format("no folder of cosmology volumes is given; {}", kHow),
                               {"data-dir", "RANKLAB_DATA"});
     for (const auto& place : {folder, folder / "cosmology"})
         if (const auto files = files_in(place)) return *files;
     throw base::DataError(
-        fmt::format("there are no cosmology volumes in {}: {}", folder.string(), kHow),
+        fmt::format("there are no cosmology volumes in {}; {}", folder.string(), kHow),
         {"data-dir", "RANKLAB_DATA"});
 }
 
@@ -53,8 +53,9 @@ void check_kind(const DataRequest& request) {
                       out[1] == in[1] && out[2] == in[1] && out[3] == in[1];
     if (!fits)
         throw base::OptionError(
-            "the cosmology set holds cubes for a network from volume to volume; use such a one, or "
-            "another set",
+            "the cosmology set needs a model whose input and target are cubes of one edge; use "
+            "another "
+            "model or set",
             {"model unet3d", "data"});
 }
 
@@ -62,20 +63,20 @@ std::shared_ptr<const VolumeFile> open_file(const fs::path& path, const DataRequ
     auto file = std::make_shared<const VolumeFile>(path, request.volume.in_memory);
     if (file->nbody_channels() != request.input[0] || file->hydro_channels() != request.target[0])
         throw base::DataError(fmt::format(
-            "{} has {} and {} channels, the model takes {} and makes {}", path.string(),
+            "{} has {} and {} channels, the model takes {} and returns {}", path.string(),
             file->nbody_channels(), file->hydro_channels(), request.input[0], request.target[0]));
     if (request.input[1] > file->edge())
-        throw base::DataError(fmt::format(
-            "crops of edge {} do not fit into {}, whose edge is {}; make a larger volume",
-            request.input[1], path.string(), file->edge()));
+        throw base::DataError(
+            fmt::format("crops of edge {} do not fit into {} of edge {}; make a larger volume",
+                        request.input[1], path.string(), file->edge()));
     return file;
 }
 
-// Each rank takes at least one sample of an epoch.
+// Each rank needs at least one sample per epoch.
 void check_enough(std::int64_t samples, std::int64_t ranks, const char* setting) {
     if (samples < ranks)
         throw base::OptionError(
-            fmt::format("{} samples are too few for {} ranks; take more", samples, ranks),
+            fmt::format("{} samples are too few for {} ranks; use more", samples, ranks),
             {setting});
 }
 
@@ -98,8 +99,8 @@ DataSet open_here(const DataRequest& request, std::int64_t ranks) {
                         train->how(), files.test.string(), test->edge(), test->how())};
 }
 
-// Each rank opens the files, since it keeps a mapping or a descriptor; an error names the rank
-// whose file system lacks them.
+// Each rank opens the files and keeps a mapping or a descriptor of them. An error names the first
+// rank whose file system lacks them.
 DataSet open(const DataRequest& request, comm::Communicator& control) {
     DataSet set;
     comm::all_or_throw(control, [&] { set = open_here(request, control.world_size()); });

@@ -1,3 +1,4 @@
+#include "data/formats/npy.hpp"
 #include "data/arrays.hpp"
 
 namespace ranklab::data {

@@ -17,9 +17,9 @@
 namespace ranklab::data {
 namespace {
 
-// Each class is a fixed random pattern of coarse blocks; a sample is its class's pattern with
-// noise. So there is something to learn, and a seed gives the same bytes everywhere (mt19937's
-// numbers are fixed by the standard; its distributions are not, so none is used).
+// Images that can be learned: each class is a random pattern of coarse blocks, and a sample is its
+// class's pattern with noise. A seed gives the same bytes everywhere: the standard fixes mt19937's
+// numbers; it does not fix distributions, so none is used.
 class Generator {
   public:
     Generator(const DataRequest& request)
@@ -72,7 +72,7 @@ class Generator {
     std::vector<std::uint8_t> patterns_;
 };
 
-// 10,000 and 2,000, or what a quarter of a GiB holds: large images are many bytes.
+// The usual number of samples, or as many as fit into 256 MiB.
 std::int64_t count_or(std::int64_t asked, std::int64_t usual, const ImageShape& shape) {
     constexpr std::int64_t kMostBytes = 1 << 28;
     return asked > 0 ? asked : std::clamp<std::int64_t>(kMostBytes / shape.bytes(), 1, usual);
@@ -102,7 +102,7 @@ std::vector<float> normal_numbers(std::size_t count, std::uint64_t seed) {
 
 class Noise final : public Source {
   public:
-    /// Whole numbers are below `classes`.
+    /// Integers are below `classes`.
     Noise(std::vector<Field> inputs, Field target, std::int64_t samples, std::int64_t classes,
           std::shared_ptr<const std::vector<float>> pool)
         : inputs_(std::move(inputs)),
@@ -146,9 +146,9 @@ class Noise final : public Source {
     std::shared_ptr<const std::vector<float>> pool_;
 };
 
-// Numbers from N(0, 1), separate for input and target. A sample is a window, begun at a place that
-// follows from Draw.random, of a pool of numbers twice its size that is made once: samples of other
-// ranks, steps and seeds really differ, and cost a copy.
+// Noise from N(0, 1). A sample is a window of a pool of numbers, twice the sample's size, which is
+// made once; Draw.random determines where the window begins. So samples differ between ranks, steps
+// and seeds, and each costs one copy.
 DataSet open_noise(const DataRequest& request, comm::Communicator& control) {
     constexpr std::int64_t kTrain = 1024;
     constexpr std::int64_t kTest = 128;
@@ -157,7 +157,7 @@ DataSet open_noise(const DataRequest& request, comm::Communicator& control) {
     if (train < control.world_size())
         comm::throw_on_all<base::OptionError>(
             control, 0,
-            fmt::format("{} samples are too few for {} ranks; take more", train,
+            fmt::format("{} samples are too few for {} ranks; use more", train,
                         control.world_size()),
             {"train-samples"});
     const auto inputs =

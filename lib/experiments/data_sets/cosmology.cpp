@@ -3,8 +3,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
+#include "data/formats/volume_form.hpp"
 #include "data/make/cosmology.hpp"
-#include "data/make/slab_writer.hpp"
 #include "experiments/data_sets/data_sets.hpp"
 
 namespace ranklab::experiments {
@@ -17,7 +17,7 @@ struct CosmologySettings {
     std::optional<std::string> output;
     std::int64_t edge = 0, chunk = 0, seed = 0;
     bool force = false;
-    double cutoff = 0, sigma = 0, speed = 0, gas_smoothing = 0;
+    double sigma = 0, speed = 0;
 };
 
 data::CosmologySpec spec_of(const CosmologySettings& settings) {
@@ -28,10 +28,8 @@ data::CosmologySpec spec_of(const CosmologySettings& settings) {
     return {.edge = settings.edge,
             .chunk = settings.chunk,
             .seed = static_cast<std::uint64_t>(settings.seed),
-            .cutoff = settings.cutoff,
-            .scales = {.sigma = settings.sigma,
-                       .speed = settings.speed,
-                       .gas_smoothing = settings.gas_smoothing}};
+            .sigma = settings.sigma,
+            .speed = settings.speed};
 }
 
 ToolReport make(const data::CosmologySpec& spec, const std::string& file, bool force,
@@ -56,14 +54,14 @@ class MakeCosmology final : public Verb {
     std::string usage() const override { return "[FILE.h5] --edge L [options]"; }
     std::string summary() const override {
         return "Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, into one HDF5 file: "
-               "correlated random fields, and gas that is a smooth map of them.";
+               "noise with structure on many scales, and gas that is a smooth map of it.";
     }
     std::string examples() const override {
         return "  ranklab data make cosmology --edge 128                                    "
                "cosmology-128.h5, as published (contiguous)\n"
                "  ranklab data make cosmology train.h5 --edge 512 --chunk 16              chunks "
                "that make 64-cubed crops cheap\n"
-               "  srun -n 1 -c 64 ranklab data make cosmology --edge 1024 --output train.h5 --seed "
+               "  srun -n 64 ranklab data make cosmology --edge 1024 --output train.h5 --seed "
                "7\n";
     }
     void describe(options::Schema& schema) const override {
@@ -79,20 +77,17 @@ class MakeCosmology final : public Verb {
                      "contiguous array, as published")
             .bind(&CosmologySettings::chunk)
             .integer("seed", {0, options::kWholeNumbers}, "1",
-                     "seed of the white noise from which all fields come")
+                     "seed of the noise from which all fields come")
             .bind(&CosmologySettings::seed)
             .flag("force", "replace what is there already")
             .bind(&CosmologySettings::force);
         schema.section("Fields")
-            .real("cutoff", {0, kLargestScale}, "2", "cells below which structure fades")
-            .bind(&CosmologySettings::cutoff)
             .real("sigma", {0, kLargestScale}, "2", "spread of ln(rho)")
             .bind(&CosmologySettings::sigma)
             .real("speed", {0, kLargestScale}, "0.3", "spread of a velocity component, in 9e7 cm/s")
-            .bind(&CosmologySettings::speed)
-            .real("gas-smoothing", {0, kLargestScale}, "1.5",
-                  "cells over which gas is smoother than matter")
-            .bind(&CosmologySettings::gas_smoothing);
+            .bind(&CosmologySettings::speed);
+        schema.no_option({"cutoff", "gas-smoothing"},
+                         "the smallest structure is 4 cells and gas is smoothed over 3");
     }
     ToolPlan settle(const options::Options& given) const override {
         auto settings = given.fields<CosmologySettings>();
@@ -102,8 +97,7 @@ class MakeCosmology final : public Verb {
         settings.output = file;
         return {settings_of(given.effective(settings)),
                 {{"file", file, false},
-                 {"bytes", fmt::format("{}", data::cosmology_bytes(spec)), true},
-                 {"memory_bytes", fmt::format("{}", data::cosmology_memory(spec)), true}},
+                 {"bytes", fmt::format("{}", data::cosmology_bytes(spec)), true}},
                 [=](const ToolPlace& place) { return make(spec, file, settings.force, place); }};
     }
 };

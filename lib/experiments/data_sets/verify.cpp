@@ -12,14 +12,14 @@ namespace {
 std::string table_of(const std::vector<data::FileVerdict>& verdicts) {
     std::size_t width = 4;
     for (const auto& v : verdicts) width = std::max(width, v.file.size());
-    std::string text = fmt::format("{:<{}}  {:<7} {:<17} {}\n", "file", width, "verdict", "kind",
+    std::string text = fmt::format("{:<{}}  {:<7} {:<17} {}\n", "file", width, "result", "kind",
                                    "content; checked");
     for (const auto& v : verdicts) {
         const std::string detail = v.content.empty() || v.checked.empty()
                                        ? v.content + v.checked
                                        : v.content + "; " + v.checked;
         text += fmt::format("{:<{}}  {:<7} {:<17} {}\n", v.file, width,
-                            v.wrong.empty() ? "right" : "WRONG",
+                            v.wrong.empty() ? "valid" : "INVALID",
                             v.kind.empty() ? "unknown" : v.kind, v.wrong.empty() ? detail : "");
     }
     return text;
@@ -31,9 +31,7 @@ ToolReport verify(const std::string& path, const RunContext& around) {
     std::size_t bad = 0;
     for (const auto& v : verdicts)
         if (!v.wrong.empty() && ++bad == 1) report.wrong = v.wrong;
-    if (bad > 1)
-        report.wrong +=
-            fmt::format(" (and {} more of {} files are wrong)", bad - 1, verdicts.size());
+    if (bad > 1) report.wrong += fmt::format(" ({} of {} files are invalid)", bad, verdicts.size());
     return report;
 }
 

@@ -76,7 +76,7 @@ TEST(Cosmology, IsFoundUnderItsOwnAndThePublishedNamesAndAsOneFile) {
     const auto set = entry("cosmology").open(request_for(folder.path()), world());
     EXPECT_EQ(set.train->size(), 16 * 8);
     EXPECT_EQ(set.test->size(), 16);
-    EXPECT_THAT(set.origin, HasSubstr("train.h5 (16 cubed"));
+    EXPECT_THAT(set.origin, HasSubstr("train.h5"));
     const Folder published;
     published.make("downsamp_2048crop_train.h5", 8);
     published.make("downsamp_1024crop_valid.h5", 8);
@@ -115,19 +115,18 @@ TEST(Cosmology, RefusesWhatDoesNotFit) {
     folder.make("three.h5", 8, 3);
     const auto file = (folder / "v.h5").string();
     using base::ExitCode;
-    EXPECT_THAT(refused(request_for(file, 9), ExitCode::wrong_data),
-                HasSubstr("crops of edge 9 do not fit"));
+    EXPECT_THAT(refused(request_for(file, 9), ExitCode::wrong_data), HasSubstr("edge 9"));
     EXPECT_THAT(refused(request_for((folder / "three.h5").string()), ExitCode::wrong_data),
-                HasSubstr("has the shape [3, 8, 8, 8]"));
+                HasSubstr("[3, 8, 8, 8]"));
     EXPECT_THAT(refused(request_for(folder.path()), ExitCode::wrong_data), HasSubstr("--data-dir"));
     EXPECT_THAT(refused(request_for((folder / "none").string()), ExitCode::wrong_data),
-                HasSubstr("there is no file"));
+                HasSubstr("does not exist"));
     const DataRequest images{.input = {1, 28, 28}, .target = {}, .classes = 10, .directory = file};
     EXPECT_THAT(refused(images, ExitCode::usage), HasSubstr("--model unet3d"));
     auto few = request_for(file);
     few.train_samples = world().world_size() - 1;
     if (few.train_samples > 0) {
-        EXPECT_THAT(refused(few, ExitCode::usage), HasSubstr("too few for"));
+        EXPECT_THAT(refused(few, ExitCode::usage), HasSubstr("too few"));
     }
 }
 
@@ -160,7 +159,7 @@ TEST(SyntheticVolumes, TooFewForTheRanksAreRefused) {
     auto request = request_for("");
     request.train_samples = world().world_size() - 1;
     if (request.train_samples > 0) {
-        EXPECT_THAT(refused(request, base::ExitCode::usage, "synthetic"), HasSubstr("too few for"));
+        EXPECT_THAT(refused(request, base::ExitCode::usage, "synthetic"), HasSubstr("too few"));
     }
 }
 

@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "comm/point_to_point.hpp"
-#include "data/make/slab_writer.hpp"
 #include "hdf5/file.hpp"
 #include "hdf5/volume.hpp"
 #include "mpi_world.hpp"
@@ -37,7 +37,6 @@ class Volumes : public ::testing::Test {
         const auto size = std::filesystem::file_size(file());
         EXPECT_GE(size, static_cast<std::uintmax_t>(shape[0] * shape[1] * shape[2] * shape[3]) * 4)
             << "allocated before it is written";
-        SlabWriter slabs(world(), out, "V", shape);
         const base::Share mine = base::share_of(shape[1], world().rank(), world().world_size());
         const std::int64_t plane = shape[2] * shape[3];
         for (std::int64_t c = 0; c < shape[0]; ++c) {
@@ -45,7 +44,8 @@ class Volumes : public ::testing::Test {
             for (std::size_t i = 0; i < values.size(); ++i)
                 values[i] =
                     value((c * shape[1] + mine.first) * plane + static_cast<std::int64_t>(i));
-            slabs.write(c, 1, mine, values);
+            out.write("V", {.first_channel = c, .first_plane = mine.first, .planes = mine.count},
+                      values);
         }
         out.close();
         world().barrier();

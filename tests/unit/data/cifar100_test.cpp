@@ -60,22 +60,22 @@ TEST_F(Cifar100, ReadsFineLabelsAndPlanes) {
 TEST_F(Cifar100, RefusesDamagedFiles) {
     const auto good = records(3);
     expect_refused("", "is empty");
-    expect_refused(good.substr(0, good.size() - 1), "2 records of 3074 and 3073 bytes more");
+    expect_refused(good.substr(0, good.size() - 1), "3073 bytes more");
     expect_refused(good + "x", "1 bytes more");
     auto fine = good;
     fine[3074 + 1] = 100;
-    expect_refused(fine, "100 (fine) in record 1");
+    expect_refused(fine, "record 1");
     auto coarse = good;
     coarse[2 * 3074] = 20;
     expect_refused(coarse, "20 (coarse)");
     coarse[2 * 3074] = static_cast<char>((kCifar100Coarse[2] + 1) % 20);
-    expect_refused(coarse, "do not belong together in CIFAR-100");
+    expect_refused(coarse, "record 2");
     const auto missing =
         tests::thrown_sentence<base::DataError>([&] { read_cifar100(folder_ / "none.bin"); });
-    EXPECT_NE(missing.find("does not exist"), std::string::npos);
+    EXPECT_NE(missing.find("none.bin"), std::string::npos);
     const auto a_folder =
         tests::thrown_sentence<base::DataError>([&] { read_cifar100(folder_.path()); });
-    EXPECT_NE(a_folder.find("is a folder, not a regular file"), std::string::npos);
+    EXPECT_NE(a_folder.find("folder"), std::string::npos);
 }
 
 TEST_F(Cifar100, IsFoundInTheFolderOrBelowIt) {

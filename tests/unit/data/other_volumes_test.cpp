@@ -63,39 +63,39 @@ const std::vector<hsize_t> kNbody{4, kEdge, kEdge, kEdge};
 const std::vector<hsize_t> kHydro{5, kEdge, kEdge, kEdge};
 
 TEST_F(OtherVolumes, MissingOrForeign) {
-    EXPECT_THAT(refused(folder_ / "none.h5"), HasSubstr("there is no file"));
-    EXPECT_THAT(refused(folder_.path()), HasSubstr("is a folder, not a regular file"));
-    EXPECT_THAT(refused(folder_.write("text.h5", "no volumes")), HasSubstr("not an HDF5 file"));
-    EXPECT_THAT(refused(folder_.write("empty.h5", "")), HasSubstr("not an HDF5 file"));
+    EXPECT_THAT(refused(folder_ / "none.h5"), HasSubstr("none.h5"));
+    EXPECT_THAT(refused(folder_.path()), HasSubstr("folder"));
+    EXPECT_THAT(refused(folder_.write("text.h5", "no volumes")), HasSubstr("HDF5"));
+    EXPECT_THAT(refused(folder_.write("empty.h5", "")), HasSubstr("HDF5"));
 }
 
 TEST_F(OtherVolumes, OfOtherDatasets) {
     const auto path = folder_ / "v.h5";
     { const VolumeWriter nothing(path); }
-    EXPECT_THAT(refused(path), HasSubstr("has no dataset /Nbody"));
+    EXPECT_THAT(refused(path), HasSubstr("/Nbody"));
     {
         VolumeWriter writer(path);
         writer.add("Nbody", kNbody, place_numbers(false, 4, kEdge));
     }
-    EXPECT_THAT(refused(path), HasSubstr("has no dataset /Hydro"));
+    EXPECT_THAT(refused(path), HasSubstr("/Hydro"));
     {
         VolumeWriter writer(path);
         H5Gclose(H5Gcreate2(writer.id(), "Nbody", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
         writer.add("Hydro", kHydro, place_numbers(true, 5, kEdge));
     }
-    EXPECT_THAT(refused(path), HasSubstr("/Nbody is not a dataset"));
+    EXPECT_THAT(refused(path), HasSubstr("/Nbody"));
 }
 
 TEST_F(OtherVolumes, OfOtherShapesAndTypes) {
-    EXPECT_THAT(refused(written({{4, kEdge, kEdge}}, {kHydro})),
-                HasSubstr("has the shape [4, 12, 12]"));
-    EXPECT_THAT(refused(written({{4, kEdge, kEdge, 11}}, {kHydro})), HasSubstr("has the shape"));
-    EXPECT_THAT(refused(written({{kEdge, kEdge, kEdge, 4}}, {kHydro})), HasSubstr("has the shape"));
-    EXPECT_THAT(refused(written({{4, 6, 6, 6}}, {kHydro})), HasSubstr("do not belong together"));
-    EXPECT_THAT(refused(written({kNbody, {.float64 = true}}, {kHydro})),
-                HasSubstr("holds no float32"));
+    EXPECT_THAT(refused(written({{4, kEdge, kEdge}}, {kHydro})), HasSubstr("[4, 12, 12]"));
+    EXPECT_THAT(refused(written({{4, kEdge, kEdge, 11}}, {kHydro})), HasSubstr("[4, 12, 12, 11]"));
+    EXPECT_THAT(refused(written({{kEdge, kEdge, kEdge, 4}}, {kHydro})),
+                HasSubstr("[12, 12, 12, 4]"));
+    EXPECT_THAT(refused(written({{4, 6, 6, 6}}, {kHydro})),
+                AllOf(HasSubstr("[4, 6, 6, 6]"), HasSubstr("[5, 12, 12, 12]")));
+    EXPECT_THAT(refused(written({kNbody, {.float64 = true}}, {kHydro})), HasSubstr("float32"));
     EXPECT_THAT(refused(written({{0, kEdge, kEdge, kEdge}, {.write = false}}, {kHydro})),
-                HasSubstr("has the shape"));
+                HasSubstr("[0, 12, 12, 12]"));
 }
 
 TEST_F(OtherVolumes, TruncatedAnywhere) {
@@ -124,7 +124,7 @@ TEST_F(OtherVolumes, PlacesBehindTheEnd) {
     ASSERT_EQ(std::memcmp(bytes.data() + 40, &end, 8), 0);
     const std::uint64_t less = end - 4096;
     std::memcpy(bytes.data() + 40, &less, 8);
-    EXPECT_THAT(refused(folder_.write("v.h5", bytes.substr(0, less))), HasSubstr("is truncated"));
+    EXPECT_THAT(refused(folder_.write("v.h5", bytes.substr(0, less))), HasSubstr("truncated"));
 }
 
 TEST_F(OtherVolumes, InAnotherFileAreNotFollowed) {
@@ -136,14 +136,14 @@ TEST_F(OtherVolumes, InAnotherFileAreNotFollowed) {
             H5Lcreate_external((folder_ / "other.h5").c_str(), name, writer.id(), name, H5P_DEFAULT,
                                H5P_DEFAULT);
     }
-    EXPECT_THAT(refused(path), HasSubstr("leads into another file"));
+    EXPECT_THAT(refused(path), HasSubstr("external link"));
 }
 
 TEST_F(OtherVolumes, NeverWritten) {
     for (const auto& layout : {ranklab::testing::Layout{.write = false},
                                {.chunk = {4, 6, 6, 6}, .write = false},
                                {.chunk = {4, 6, 6, 6}, .deflate = true, .write = false}})
-        EXPECT_THAT(refused(written({kNbody, layout}, {kHydro})), HasSubstr("were never written"));
+        EXPECT_THAT(refused(written({kNbody, layout}, {kHydro})), HasSubstr("never written"));
 }
 
 TEST_F(OtherVolumes, NumbersThatAreNoneAreNamedByTheirPlace) {

@@ -88,7 +88,7 @@ TEST(Crops, HoldTheRightNumbersInEveryLayoutAndByBothAccesses) {
             if (!stored.direct && !in_memory) {
                 EXPECT_THAT(tests::thrown_sentence<base::DataError>(
                                 [&] { const VolumeFile file(path, false); }),
-                            HasSubstr("into memory"));
+                            HasSubstr("inmem"));
                 continue;
             }
             const auto file = std::make_shared<const VolumeFile>(path, in_memory);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/numbers.hpp"
-#include "data/make/slab_writer.hpp"
+#include "data/formats/volume_form.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -22,42 +22,11 @@ TEST(Philox, GivesThePublishedVectors) {
               (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST(CounterRandom, GivesAnyPartTheSame) {
-    const CounterRandom random(7, 3);
-    std::vector<double> whole(101);
-    random.normals(1000, whole);
-    for (const std::size_t cut : {1U, 2U, 50U, 99U}) {
-        std::vector<double> first(cut);
-        std::vector<double> rest(whole.size() - cut);
-        random.normals(1000, first);
-        random.normals(1000 + cut, rest);
-        first.insert(first.end(), rest.begin(), rest.end());
-        EXPECT_EQ(first, whole) << "cut at " << cut;
-    }
-}
-
 TEST(CounterRandom, DiffersBySeedAndStream) {
     EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(2, 1).bits(5));
     EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(1, 2).bits(5));
     EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(1, 1).bits(6));
     EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(1, 1).bits(5 + (std::uint64_t{1} << 32U)));
-}
-
-TEST(CounterRandom, IsNormal) {
-    std::vector<double> values(200000);
-    CounterRandom(1, 1).normals(0, values);
-    std::array<double, 5> moments{};
-    for (const double v : values)
-        for (std::size_t m = 1; m < 5; ++m)
-            moments[m] += std::pow(v, static_cast<double>(m)) / static_cast<double>(values.size());
-    EXPECT_NEAR(moments[1], 0, 0.01);
-    EXPECT_NEAR(moments[2], 1, 0.02);
-    EXPECT_NEAR(moments[3], 0, 0.05);
-    EXPECT_NEAR(moments[4], 3, 0.1);
-    double product = 0;
-    for (std::size_t i = 0; i + 1 < values.size(); ++i)
-        product += values[i] * values[i + 1] / static_cast<double>(values.size());
-    EXPECT_NEAR(product, 0, 0.01) << "neighbours have nothing to do with each other";
 }
 
 TEST(Sum64, DoesNotDependOnTheOrderAndSeesEachBit) {
