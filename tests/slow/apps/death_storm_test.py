@@ -9,7 +9,7 @@ import time
 import ranklab_cli as cli
 
 RANKS, LIMIT = 3, 30
-DEATHS = int(os.environ.get("RANKLAB_DEATHS", "30"))
+DEATHS = int(os.environ.get("RANKLAB_DEATHS", "20"))
 TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--steps", 1000000, "--evaluate", "off")
 IO = ("io", "--strategy", "mpi-scatter", "-n", 100000, "-s", 64)
 COMM = ("comm", "--op", "allreduce", "-b", "1K", "-e", "1M", "-f", 2, "-n", 1000000)

@@ -39,7 +39,7 @@ class Size(Case):
     def test_memory_does_not_grow_with_the_number_of_files(self):
         peaks = {}
         for rung in RUNGS:
-            many = 5000 if shared(rung) else 20000
+            many = 3000 if shared(rung) else 10000
             for files in (many // 10, many):
                 file = self.folder / f"{rung}{files}.h5"
                 result = ranklab("io", "--strategy", rung, "-n", files, "-s", 10, "--workers", 2, "--ceilings", "off",
@@ -48,7 +48,7 @@ class Size(Case):
                 self.assertCode(result, 0)
                 peaks[rung, files] = measured(runs_of(file)[-1], "peak_rss_bytes")["max"]
             # HDF5 itself keeps an index of the datasets in memory.
-            room = 60 << 20 if shared(rung) else 8 << 20
+            room = 36 << 20 if shared(rung) else 4 << 20
             self.assertLess(peaks[rung, many] - peaks[rung, many // 10], room, rung)
 
 
