@@ -42,7 +42,8 @@ Schema rows_of(const std::string& program) {
 // process starts.
 Schema process_rows(const std::string& program) {
     Schema rows;
-    for (Option option : rows_of(program).all()) {
+    const Schema known = rows_of(program);
+    for (Option option : known.all()) {
         if (option.type == Type::choice && option.choices.empty()) option.type = Type::text;
         rows.section(option.section).add(std::move(option));
     }
@@ -392,7 +393,8 @@ Texts words_of(const SweepRequest& request) {
 
 Schema sweep_options(const std::string& program) {
     Schema schema = own_rows(program);
-    for (const auto& option : rows_of(program).all())
+    const Schema known = rows_of(program);
+    for (const auto& option : known.all())
         if (!is_left_out(option) && schema.find(option.name) == nullptr)
             schema.section(option.section).add(loosened(option));
     return schema;
