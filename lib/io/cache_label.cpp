@@ -108,7 +108,7 @@ std::string delivered_text(const CacheEvidence& e) {
                        base::human_bytes(base::real(e.requested)));
 }
 
-// Caches that neither number covers.
+// Names the caches that neither residency nor device reads reveal.
 std::string unseen_text(const FileSystem& where) {
     if (where.kind == Kind::own_cache)
         return fmt::format("{} has a cache of its own, which is not measured", where.name);

@@ -16,7 +16,7 @@ const options::Relation kOwnData{
 // Limits beyond any machine, which users do not reach: larger numbers are typing errors, for which
 // the system would fail without a clear message.
 constexpr std::int64_t kMostSamples =
-    200'000'000;  // torch.randperm's way of drawing ends at 2^32/20
+    200'000'000;  // below 2^32/20, up to which torch_permutation equals torch.randperm
 constexpr std::int64_t kMostBatch = 1'000'000'000;
 constexpr double kHighestRate = 1e38;  // what fp32 holds is 3e38
 

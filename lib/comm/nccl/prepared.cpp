@@ -118,7 +118,7 @@ Put latency(const Parts& p) {
     };
 }
 
-// Without an answer: the stream's order says when all messages have arrived.
+// Needs no reply message: the stream's order shows when all messages have arrived.
 Put bandwidth(const Parts& p) {
     return [p](const auto& nccl, auto comm, auto stream) {
         const int other = p.rank == 0 ? p.ranks - 1 : 0;
