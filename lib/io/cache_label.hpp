@@ -71,8 +71,8 @@ struct CacheLabel {
     std::string why;   ///< one sentence, with the numbers
 };
 
-/// Resident share before the read: cold up to the one, warm from the other on, if the block layer's
-/// bytes agree.
+/// Share of resident bytes before the read: cold up to kColdShare, warm from kWarmShare on, if the
+/// block layer's bytes agree.
 inline constexpr double kColdShare = 0.01;
 inline constexpr double kWarmShare = 0.99;
 /// Delivered share of the read bytes: "all" from the one on, "nothing" up to the other plus

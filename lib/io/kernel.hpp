@@ -88,7 +88,7 @@ class LargePages {
     }
 };
 
-/// A record's numbers.
+/// The values of a record.
 using Values = std::vector<double, LargePages<double>>;
 /// A record as text, or other bytes.
 using Bytes = std::vector<char, LargePages<char>>;

@@ -65,7 +65,7 @@ class RecordReader final : public Reader {
     const Job& job_;
     Encoding encoding_;
     base::IoTimes& times_;
-    std::string header_;  // of every npy file; text: ""
+    std::string header_;  // npy: the same for every file; text: empty
     Bytes buffer_;
 };
 

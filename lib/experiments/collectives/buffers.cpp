@@ -23,7 +23,7 @@ std::size_t whole_pages(std::size_t bytes) {
 
 struct Parts {
     std::size_t send = 0, receive = 0;  // bytes of one call, with the offset
-    std::size_t calls = 1;              // with parts of their own
+    std::size_t calls = 1;              // that use different parts of the pool
 };
 
 Parts parts_of(const Message& message, const BufferPlan& plan, int ranks) {

@@ -38,8 +38,8 @@ struct Policy {
 
 std::string text_of(CallSync between);
 
-/// One time of the ranks' times of a call. Ranks without a part in it have NaN; if all do, returns
-/// NaN. rank_0 takes the lowest rank with a part.
+/// Folds the ranks' times of a call into one. Ranks without a part have NaN; returns NaN if all
+/// have. rank_0 takes the lowest rank with a part.
 double over_ranks(std::span<const double> of_ranks, RankReduction policy);
 
 /// Microseconds per message of each call, folded over ranks. Of an operation between two ranks only

@@ -1,4 +1,4 @@
-// The passes of a repetition that read back.
+// The read passes of a repetition.
 #include <fmt/format.h>
 
 #include <algorithm>
