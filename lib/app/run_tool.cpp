@@ -69,7 +69,8 @@ int work(Session& session, const options::Options& words, const Verb& verb,
 
     TerminalProgress progress(session.is_root() && !common.quiet);
     const auto watchdog = session.watch(progress, common.stall_timeout);
-    const auto report = plan.run({{control, progress}, version()});
+    const experiments::RunContext context{control, progress};
+    const auto report = plan.run({context, version()});
     comm::all_or_throw(control, [&] {
         if (session.is_root()) print_whole(report.text);
     });
