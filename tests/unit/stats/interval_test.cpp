@@ -95,7 +95,7 @@ TEST(EstimateMedian, EqualSamplesHaveAnIntervalOfNoWidth) {
     EXPECT_EQ(relative_half_width(estimate), 0);
     EXPECT_TRUE(std::isnan(estimate.dependence.lag1));
     EXPECT_EQ(estimate.dependence.effective_n, 40);
-    EXPECT_EQ(estimate.dependence.warning, "");
+    EXPECT_FALSE(estimate.dependence.too_few);
 }
 
 TEST(EstimateMedian, NotANumberSpoilsIt) {

@@ -6,6 +6,7 @@
 
 #include "simulated.hpp"
 #include "stats/distributions.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::stats {
 namespace {
