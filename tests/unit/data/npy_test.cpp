@@ -50,7 +50,7 @@ TEST_F(Npy, ReadsEachType) {
         const auto rows = open_npy_rows(folder_.write("a.npy", bytes).string());
         std::vector<float> values(rows.shape[0]);
         for (std::size_t i = 0; i < values.size(); ++i)
-            rows.read(static_cast<std::int64_t>(i), Element::f32,
+            rows.read(static_cast<std::int64_t>(i), base::Element::f32,
                       reinterpret_cast<std::byte*>(&values[i]));
         return values;
     };
