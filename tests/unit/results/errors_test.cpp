@@ -126,9 +126,9 @@ TEST(LinkedFile, IsNotFollowed) {
                        H5P_DEFAULT);
     file.close();
     expect_error([&] { ResultFile(folder / "r.h5").runs(); }, ExitCode::wrong_data,
-                 "leads into another file");
+                 "is an external link");
     expect_error([&] { ResultFile(folder / "r.h5").append(sample_run("y")); }, ExitCode::wrong_data,
-                 "leads into another file");
+                 "is an external link");
 }
 
 // Limits files to `bytes`, like a full disk. Ignores the signal, as the programs do.

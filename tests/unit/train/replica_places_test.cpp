@@ -155,7 +155,7 @@ std::vector<Tensors> replicas_with_gradients() {
 TEST(SumGradients, InPiecesAreTheSame) {
     for (const std::int64_t bytes : {64, 1 << 20}) {
         const auto together = replicas_with_gradients();
-        sum_gradients(coordination, bytes);
+        sum_gradients(together, bytes);
         const auto one_by_one = replicas_with_gradients();
         sum_gradients(one_by_one);
         for (std::size_t i = 0; i < together[0].size(); ++i) {
