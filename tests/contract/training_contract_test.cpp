@@ -34,7 +34,7 @@ TEST(Models, HaveGoodNames) {
     ranklab::testing::expect_good_names(all_models());
 }
 
-class ModelContract : public ::testing::TestWithParam<ModelEntry> {
+class EachModel : public ::testing::TestWithParam<ModelEntry> {
   protected:
     std::shared_ptr<nn::Model> make(std::uint64_t seed, bool dropout = true,
                                     torch::Dtype dtype = torch::kFloat) const {
@@ -57,7 +57,7 @@ class ModelContract : public ::testing::TestWithParam<ModelEntry> {
     const std::int64_t several_ = config_.input.is_volume() ? 2 : 8;
 };
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, ModelContract, ::testing::ValuesIn(all_models()),
+INSTANTIATE_TEST_SUITE_P(Catalogue, EachModel, ::testing::ValuesIn(all_models()),
                          ranklab::testing::test_name<ModelEntry>);
 
 bool same_parameters(const nn::Model& a, const nn::Model& b) {
@@ -69,7 +69,7 @@ bool same_parameters(const nn::Model& a, const nn::Model& b) {
     });
 }
 
-TEST_P(ModelContract, ScoresEachClassOrTellsAFieldOfEachSample) {
+TEST_P(EachModel, ScoresEachClassOrTellsAFieldOfEachSample) {
     const auto model = make(1);
     const auto& in = config_.input;
     for (const std::int64_t count : {1, 3}) {
@@ -81,7 +81,7 @@ TEST_P(ModelContract, ScoresEachClassOrTellsAFieldOfEachSample) {
     }
 }
 
-TEST_P(ModelContract, HasAFiniteScalarLoss) {
+TEST_P(EachModel, HasAFiniteScalarLoss) {
     const auto model = make(1);
     const auto loss = model->loss(model->forward(inputs(5)), targets(5));
     EXPECT_EQ(loss.dim(), 0);
@@ -91,7 +91,7 @@ TEST_P(ModelContract, HasAFiniteScalarLoss) {
 
 // Ranks weight their loss by their share of the global batch: right only if it is the mean over
 // samples.
-TEST_P(ModelContract, TheLossIsTheMeanOverSamples) {
+TEST_P(EachModel, TheLossIsTheMeanOverSamples) {
     const auto model = make(1, false, torch::kDouble);
     model->eval();
     const auto batch = inputs(6, torch::kDouble);
@@ -104,7 +104,7 @@ TEST_P(ModelContract, TheLossIsTheMeanOverSamples) {
     EXPECT_NEAR(whole, (loss_of(0, 2) * 2 + loss_of(2, 6) * 4) / 6, 1e-12 * std::max(1.0, whole));
 }
 
-TEST_P(ModelContract, EveryParameterGetsAGradient) {
+TEST_P(EachModel, EveryParameterGetsAGradient) {
     const auto model = make(1);
     model->train();
     model->loss(model->forward(inputs(several_)), targets(several_)).backward();
@@ -117,7 +117,7 @@ TEST_P(ModelContract, EveryParameterGetsAGradient) {
     }
 }
 
-TEST_P(ModelContract, IsDeterministicInEval) {
+TEST_P(EachModel, IsDeterministicInEval) {
     const auto model = make(1);
     model->eval();
     const torch::NoGradGuard no_gradients;
@@ -125,20 +125,20 @@ TEST_P(ModelContract, IsDeterministicInEval) {
     EXPECT_TRUE(torch::equal(model->forward(batch), model->forward(batch)));
 }
 
-TEST_P(ModelContract, IsDeterministicInTrainingWithoutDropout) {
+TEST_P(EachModel, IsDeterministicInTrainingWithoutDropout) {
     const auto model = make(1, false);
     model->train();
     const auto batch = inputs(4);
     EXPECT_TRUE(torch::equal(model->forward(batch), model->forward(batch)));
 }
 
-TEST_P(ModelContract, ASeedGivesItsWeights) {
+TEST_P(EachModel, ASeedGivesItsWeights) {
     EXPECT_TRUE(same_parameters(*make(1), *make(1)));
     EXPECT_FALSE(same_parameters(*make(1), *make(2)));
     EXPECT_TRUE(same_parameters(*make(1), *make(1, false))) << "dropout has no part in the weights";
 }
 
-TEST_P(ModelContract, ComputesInDoubleToo) {
+TEST_P(EachModel, ComputesInDoubleToo) {
     const auto model = make(1, false, torch::kDouble);
     const auto scores = model->forward(inputs(2, torch::kDouble));
     EXPECT_EQ(scores.scalar_type(), torch::kDouble);
@@ -149,7 +149,7 @@ TEST_P(ModelContract, ComputesInDoubleToo) {
 }
 
 // A step against the gradient makes the loss smaller: the sign and the scale of the loss are right.
-TEST_P(ModelContract, Learns) {
+TEST_P(EachModel, Learns) {
     const auto model = make(1, false, torch::kDouble);
     const auto batch = inputs(several_, torch::kDouble);
     double first = 0;
@@ -166,7 +166,7 @@ TEST_P(ModelContract, Learns) {
     EXPECT_LT(last, first);
 }
 
-TEST_P(ModelContract, NamesDefaultsThatExist) {
+TEST_P(EachModel, NamesDefaultsThatExist) {
     const auto& defaults = GetParam().defaults;
     const auto has = [](const auto& catalogue, const std::string& name) {
         return std::any_of(catalogue.begin(), catalogue.end(),
@@ -181,7 +181,7 @@ TEST_P(ModelContract, NamesDefaultsThatExist) {
     EXPECT_GE(defaults.batch_size, 1);
 }
 
-TEST_P(ModelContract, CountsItsParameters) {
+TEST_P(EachModel, CountsItsParameters) {
     const auto model = make(1);
     std::int64_t count = 0;
     for (const auto& parameter : model->parameters()) count += parameter.numel();
@@ -191,7 +191,7 @@ TEST_P(ModelContract, CountsItsParameters) {
 }
 
 // Counts of the whole networks: of published ones as published, of others as their summaries say.
-TEST_P(ModelContract, HasTheParametersItIsKnownFor) {
+TEST_P(EachModel, HasTheParametersItIsKnownFor) {
     const std::map<std::string, std::int64_t> known{{"mnist-cnn", 1199882}, {"bn-cnn", 5282},
                                                     {"wide-mlp", 36818954}, {"resnet18", 11227812},
                                                     {"resnet50", 23712932}, {"resnet152", 58348708},
@@ -205,7 +205,7 @@ TEST_P(ModelContract, HasTheParametersItIsKnownFor) {
 }
 
 // Told from an empty batch, and from one that is computed.
-TEST_P(ModelContract, CountsItsWork) {
+TEST_P(EachModel, CountsItsWork) {
     const auto model = make(1);
     const auto of_two = forward_flops(*model, inputs(2));
     EXPECT_GT(of_two, 0);
@@ -213,7 +213,7 @@ TEST_P(ModelContract, CountsItsWork) {
     EXPECT_TRUE(model->is_training()) << "as it was";
 }
 
-TEST_P(ModelContract, IsOutlinedWithoutRandomNumbers) {
+TEST_P(EachModel, IsOutlinedWithoutRandomNumbers) {
     torch::manual_seed(5);
     const auto expected = torch::rand({3});
     torch::manual_seed(5);
