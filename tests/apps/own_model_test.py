@@ -158,8 +158,8 @@ class OwnModel(cli.Case):
                                  ("cannot compute a batch of 2 such samples: ", "--input-shape", 9, "--classes", 5), ("cannot compute a batch of 2 such samples: ", "--input-shape", "8:int64", "--classes", 5),
                                  ("cannot compute a batch of 2 such samples: ", "--input-shape", "8,8", "--classes", 5),
                                  ("2x5, but the target needs 2x6", "--input-shape", 8, "--classes", 6),
-                                 ("--loss mse is of numbers; use --target-shape", "--input-shape", 8, "--classes", 5, "--loss", "mse"),
-                                 ("--loss nll is of classes; use --classes", "--input-shape", 8, "--target-shape", 5, "--loss", "nll"),
+                                 ("use --target-shape", "--input-shape", 8, "--classes", 5, "--loss", "mse"),
+                                 ("use --classes", "--input-shape", 8, "--target-shape", 5, "--loss", "nll"),
                                  ("--width, --jit, --dropout and --image-size are for", "--input-shape", 8, "--classes", 5, "--dropout", "off")):
             self.assertRefused(2, sentence, "--model", "net.pt", *words)
         self.assertRefused(2, "--classes is for --model FILE.pt", "--classes", 5)
