@@ -160,8 +160,7 @@ TEST_P(Source, NamesTheFolderThatHoldsNothing) {
         } catch (const base::Error&) {
         }
     }
-    if (GetParam().own_files)
-        GTEST_SKIP() << "the user names its files";
+    if (GetParam().own_files) GTEST_SKIP() << "the user names its files";
     if (world().rank() != 0) return;  // it is told once
     EXPECT_NE(sentences.find(empty.path().string()), std::string::npos) << sentences;
     EXPECT_NE(sentences.find("--data-dir"), std::string::npos) << sentences;

@@ -41,9 +41,8 @@ class Idx : public ::testing::Test {
     std::string refused_set(const std::string& images, const std::string& labels) {
         folder_.write("images", images);
         folder_.write("labels", labels);
-        return tests::thrown_sentence<base::DataError>([&] {
-            read_idx_set(folder_ / "images", folder_ / "labels", 10);
-        });
+        return tests::thrown_sentence<base::DataError>(
+            [&] { read_idx_set(folder_ / "images", folder_ / "labels", 10); });
     }
 
     tests::TempFolder folder_;
