@@ -173,7 +173,9 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
         const std::string& command_line) {
     const options::Options given = merge_config(session, words, command_line);
     const auto asked = given.fields<CommonSettings>();
-    const Launch launch = examine_launch(session, asked, experiment.needs(given));
+    experiments::LaunchNeeds needs;
+    comm::all_or_throw(session.control(), [&] { needs = experiment.needs(given); });
+    const Launch launch = examine_launch(session, asked, needs);
     const CommonSettings common = with_threads(asked, launch, session.control().rank());
     const auto plan = experiment.settle(given, common, session.control());
     const Output output(*plan, common, session.is_root());

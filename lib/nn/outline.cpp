@@ -115,9 +115,10 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
         return entry.make(config);
     }();
     const auto weights = model->parameters();
-    // A traced network may have its batch size built in, unless that was 1.
+    // An empty batch costs no time. It does not show how many rows a sample of tokens has, and a
+    // traced network may have its batch size built in: these get one sample.
     const auto batch =
-        sample_input(config.input, entry.is_script ? 1 : 0, weights.front().scalar_type());
+        sample_input(config.input, config.input.is_own() ? 1 : 0, weights.front().scalar_type());
     Outline outline{parameter_count(*model), forward_flops(*model, batch)};
     for (const auto& weight : weights) {
         outline.convolves |= weight.dim() >= 4;

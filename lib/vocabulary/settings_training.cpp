@@ -293,8 +293,9 @@ void add_way(Schema& rows) {
               "size of gradient buckets in MiB (the first: at most 1)")
         .bind(&TrainingSettings::bucket_cap_mb, Role::coordination)
         .text("buckets", "FILE", kOpen,
-              "with --dry-run: write the table of a step's gradient buckets (CSV), for `ranklab "
-              "comm --from-model FILE`")
+              "with --dry-run: write a step's gradient buckets as CSV, for `ranklab comm "
+              "--from-model "
+              "FILE`")
         .bind(&TrainingSettings::buckets, Role::request)
         .needs({.other = "dry-run", .because = "a run stores the table communication"})
         .excludes(
