@@ -16,7 +16,7 @@ def needs(tool):
 
 
 def options_in_help(*words):
-    return set(re.findall(r"^\s+(?:-\w \[ )?--([a-z-]+)", ranklab(*words, "--help", "all").stdout, re.MULTILINE))
+    return set(re.findall(r"^  (?:-\w \[ )?--([a-z-]+)", ranklab(*words, "--help", "all").stdout, re.MULTILINE))
 
 
 @needs("bash")

@@ -463,8 +463,7 @@ TEST(CheckReplicas, SeesASpoiltReplica) {
         const auto check = check_replicas(bench.parallel, batch_of(9));
         EXPECT_FALSE(check.passed);
         EXPECT_GT(check.difference, check.bound);
-        EXPECT_NE(check.detail.find("gradient of 3 replicas"), std::string::npos)
-            << check.detail;
+        EXPECT_NE(check.detail.find("gradient of 3 replicas"), std::string::npos) << check.detail;
     }
     Bench bench(2);
     bench.replica(1).unregistered[0] = NAN;
