@@ -81,15 +81,11 @@ std::string narrow_examples(const std::string& examples) {
 
 void describe_help(options::Schema& schema) {
     schema.section("Help")
-        .flag("help", "this text; --help all: every option")
-        .bind(&HelpSettings::help, 'h', options::marks::kEssential, options::Role::request)
-        .flag("version", "version, revision and build")
-        .bind(&HelpSettings::version, options::Role::request);
-}
-
-void describe_common(options::Schema& schema) {
-    schema.append(vocabulary::common_settings())
-        .fallback("lock-timeout", fmt::format("{:.0f}", results::kLockTimeout));
+        .flag("help",
+              {&HelpSettings::help, 'h', options::marks::kEssential, options::Role::request},
+              "this text; --help all: every option")
+        .flag("version", {&HelpSettings::version, options::Role::request},
+              "version, revision and build");
 }
 
 namespace {
@@ -154,11 +150,6 @@ int run_plain_program(int argc, char** argv, const ProgramText& text,
     describe(schema);
     describe_help(schema);
     return guarded([&] { return run_plain_command(schema, text, arguments_of(argc, argv), work); });
-}
-
-options::Schema& describe_report_output(options::Schema& schema) {
-    return schema.text("output", "FILE", std::nullopt,
-                       "write to this file instead of stdout; on failure the file is unchanged");
 }
 
 int threads_of(const std::optional<int>& asked, int fallback) {

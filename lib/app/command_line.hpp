@@ -11,8 +11,6 @@
 
 namespace ranklab::app {
 
-/// --config --output --label --warmup --seed --threads --time-limit ... of the MPI programs.
-void describe_common(options::Schema& schema);
 /// The options --help and --version.
 struct HelpSettings {
     bool help = false, version = false;
@@ -51,8 +49,9 @@ std::string unknown_verb(const ProgramManual& program, const std::vector<std::st
 int run_verbs(ProgramManual program, const std::vector<std::string>& words,
               const std::function<int(const std::string&, const options::Options&,
                                       const std::vector<std::string>&)>& work);
-/// --output FILE of reports, for ReportOutput.
-options::Schema& describe_report_output(options::Schema& schema);
+/// Of --output FILE of reports, for ReportOutput.
+inline constexpr const char* kReportOutputHelp =
+    "write to this file instead of stdout; on failure the file is unchanged";
 
 /// Returns the first that is given: --threads, `fallback` (0: none), OMP_NUM_THREADS; else 0, which
 /// means the cores of the rank's cpuset, as far as its cgroup allows.

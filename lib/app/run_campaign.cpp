@@ -35,13 +35,11 @@ void file_only(Schema& schema) {
     schema.positional(1);
 }
 void with_json(Schema& schema) {
-    schema.positional(1).section("Options").flag("json", "print JSON").bind(&CampaignRequest::json);
+    schema.positional(1).section("Options").flag("json", &CampaignRequest::json, "print JSON");
 }
 void with_dry_run(Schema& schema) {
-    schema.positional(1)
-        .section("Options")
-        .flag("dry-run", "print the commands or batch scripts")
-        .bind(&CampaignRequest::dry_run);
+    schema.positional(1).section("Options").flag("dry-run", &CampaignRequest::dry_run,
+                                                 "print the commands or batch scripts");
 }
 
 int plan(const Campaign& of, const CampaignRequest& asked) {

@@ -46,7 +46,7 @@ double fraction(const std::string& option, const std::string& text) {
 }
 
 struct CompareSettings {
-    std::string file, format, inconclusive;
+    std::string file = "results/ranklab.h5", format = "text", inconclusive = "pass";
     std::vector<std::string> where, ignore, measure;
     bool with_unverified = false;
     std::optional<std::string> min_effect, fail_on_regression, output;
@@ -102,42 +102,33 @@ int show(const options::Options& given) {
 }
 
 void describe(options::Schema& schema) {
+    using S = CompareSettings;
     schema.positional(2);
     schema.section("Which runs")
-        .text("file", "FILE", "results/ranklab.h5",
-              "the results file in which to look up labels and revisions")
-        .bind(&CompareSettings::file)
-        .texts("where", "CONDITION",
+        .text("file", &S::file, "FILE", "the results file in which to look up labels and revisions")
+        .texts("where", &S::where, "CONDITION",
                "only runs of both sides that meet this condition, as in ranklab report: "
                "model=mnist-cnn, ranks>=2; may be given several times")
-        .bind(&CompareSettings::where)
-        .texts("ignore", "KEY,...",
+        .texts("ignore", &S::ignore, "KEY,...",
                "settings or facts that may differ between A and B: hosts, libraries.mpi, host.*")
-        .bind(&CompareSettings::ignore)
         .formerly("allow")
-        .flag("with-unverified", "also count runs without a passed check")
-        .bind(&CompareSettings::with_unverified);
+        .flag("with-unverified", &S::with_unverified, "also count runs without a passed check");
     schema.section("What to compare")
-        .texts("measure", "NAME,...|all",
+        .texts("measure", &S::measure, "NAME,...|all",
                "measurements to compare (default: the headline ones of the command)")
-        .bind(&CompareSettings::measure)
-        .text("min-effect", "P%", std::nullopt,
+        .text("min-effect", &S::min_effect, "P%",
               fmt::format("the smallest change of interest: to find 5 % for sure, say 3 % "
                           "(default: {})",
                           kMinEffect))
-        .bind(&CompareSettings::min_effect)
         .formerly("smallest")
-        .text("fail-on-regression", "P%", std::nullopt,
+        .text("fail-on-regression", &S::fail_on_regression, "P%",
               "exit with 4 if a measurement is worse by this much, which is then also the smallest "
               "change of interest")
-        .bind(&CompareSettings::fail_on_regression)
-        .choice("inconclusive", {"pass", "fail"}, "pass",
-                "if there is no verdict: print a line, or exit with 7")
-        .bind(&CompareSettings::inconclusive);
-    schema.section("How")
-        .choice("format", {"text", "json", "markdown"}, "text", "output format")
-        .bind(&CompareSettings::format);
-    describe_report_output(schema).bind(&CompareSettings::output);
+        .choice("inconclusive", &S::inconclusive, {"pass", "fail"},
+                "if there is no verdict: print a line, or exit with 7");
+    schema.section("How").choice("format", &S::format, {"text", "json", "markdown"},
+                                 "output format");
+    schema.text("output", &S::output, "FILE", kReportOutputHelp);
 }
 
 }  // namespace

@@ -189,14 +189,13 @@ int run_doctor(int argc, char** argv) {
     schema.section("Options")
         .take(vocabulary::common_settings(), {"threads", "expect-ranks", "stall-timeout"})
         .append(vocabulary::launch_names())
-        .text("output", "FILE", "results/ranklab.h5",
+        .text("output", &CommonSettings::output, "FILE",
               "check that all hosts see the folder of this results file; none: no check")
-        .bind(&CommonSettings::output)
-        .flag("verbose", "also show every rank, the libraries, facts of the host and variables")
+        .flag("verbose", &CommonSettings::verbose,
+              "also show every rank, the libraries, facts of the host and variables")
         .excludes({.other = "json", .because = "JSON has everything"})
-        .bind(&CommonSettings::verbose)
-        .flag("json", "print everything as one JSON object on stdout instead of text")
-        .bind(&CommonSettings::json);
+        .flag("json", &CommonSettings::json,
+              "print everything as one JSON object on stdout instead of text");
     describe_help(schema);
     return run_mpi_program({.text = kText, .schema = schema, .work = examine},
                            arguments_of(argc, argv));

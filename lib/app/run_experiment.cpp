@@ -203,7 +203,7 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
 options::Schema schema_of(const Experiment& experiment) {
     options::Schema schema;
     experiment.describe(schema);
-    describe_common(schema);
+    schema.append(vocabulary::common_settings());
     describe_help(schema);
     return schema;
 }

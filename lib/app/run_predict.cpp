@@ -32,6 +32,7 @@ const ProgramText kText{
     "  ranklab predict --validate                                 how well it does on published "
     "curves\n"};
 
+using namespace options::marks;
 using report::predict::WhatIf;
 
 constexpr const char* kDefaultFile = "results/ranklab.h5";
@@ -39,7 +40,7 @@ constexpr const char* kDefaultFile = "results/ranklab.h5";
 struct PredictSettings {
     std::string file = kDefaultFile;  // the positional word
     std::optional<std::string> to, scaling, label, points, output;
-    std::string by, format;
+    std::string by = "auto", format = "text";
     bool force = false, validate = false;
     std::vector<std::string> where;
     WhatIf what_if;  // bound to other rows
@@ -141,42 +142,31 @@ int show(const options::Options& given) {
 }
 
 void describe(options::Schema& schema) {
+    using S = PredictSettings;
     schema.positional(1);
     schema.section("What is forecast")
-        .text("to", "N[,N]", std::nullopt,
+        .text("to", {&S::to, kEssential}, "N[,N]",
               "rank counts to forecast (default: 2 and 4 times the largest)")
-        .bind(&PredictSettings::to)
-        .essential()
-        .choice("scaling", {"strong", "weak"}, std::nullopt,
+        .choice("scaling", {&S::scaling, kEssential}, {"strong", "weak"},
                 "strong: all ranks share the work; weak: each rank has its own (default: as the "
                 "longest curve; with --points strong if the time falls, weak for rates)")
-        .bind(&PredictSettings::scaling)
-        .essential()
-        .choice("by", {"curve", "mechanism", "auto"}, "auto",
+        .choice("by", {&S::by, kEssential}, {"curve", "mechanism", "auto"},
                 "curve: fit measured points; mechanism: simulate a step from its measured parts; "
                 "auto: mechanism with an option of What if, otherwise curve")
-        .bind(&PredictSettings::by)
-        .essential()
-        .flag("force", "also forecast beyond 4 times the largest point (by mechanism: 64 times)")
-        .bind(&PredictSettings::force)
-        .flag("validate",
+        .flag("force", &S::force,
+              "also forecast beyond 4 times the largest point (by mechanism: 64 times)")
+        .flag("validate", &S::validate,
               "forecast the published curves from a quarter of their scale, and print the errors")
-        .bind(&PredictSettings::validate)
         .excludes({.other = "format", .values = {"json"}, .because = "it writes tables"})
         .excludes_each({"points"}, "it forecasts the published curves");
     schema.section("From what")
-        .texts("where", "CONDITION",
+        .texts("where", {&S::where, kEssential}, "CONDITION",
                "only runs that meet this condition, as in ranklab report; may be given several "
                "times")
-        .bind(&PredictSettings::where)
-        .essential()
-        .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
-        .bind(&PredictSettings::label)
-        .text("points", "FILE.csv", std::nullopt,
+        .text("label", &S::label, "TEXT", "only runs of exactly this --label")
+        .text("points", {&S::points, kEssential}, "FILE.csv",
               "a CSV of points instead of runs: columns ranks, time_s or rate, optionally low and "
               "high (of a 95 % interval) and nodes; rows of equal ranks are repetitions")
-        .bind(&PredictSettings::points)
-        .essential()
         .excludes_each({"where", "label"}, "points come from a file, not from runs")
         .excludes_each(
             {"accumulate", "bucket-cap-mb", "precision", "sync", "batch-size", "ranks-per-node"},
@@ -184,26 +174,19 @@ void describe(options::Schema& schema) {
         .excludes({.other = "by", .values = {"mechanism"}, .because = "it simulates stored runs"});
     constexpr std::int64_t kMost = 1'000'000'000;
     schema.section("What if")
-        .integer("accumulate", {1, kMost}, std::nullopt, "micro-batches per step")
-        .bind(&WhatIf::accumulate)
-        .real("bucket-cap-mb", {0.001, 1e6}, std::nullopt, "size of gradient buckets in MiB")
-        .bind(&WhatIf::bucket_cap_mb)
-        .choice("precision", {"fp32", "tf32", "bf16", "fp16", "fp64"}, std::nullopt,
+        .integer("accumulate", &WhatIf::accumulate, {1, kMost}, "micro-batches per step")
+        .real("bucket-cap-mb", &WhatIf::bucket_cap_mb, {0.001, 1e6},
+              "size of gradient buckets in MiB")
+        .choice("precision", &WhatIf::precision, {"fp32", "tf32", "bf16", "fp16", "fp64"},
                 "a precision that was measured (default: that of the newest runs)")
-        .bind(&WhatIf::precision)
-        .choice("sync", {"bucketed", "flat", "none"}, std::nullopt, "how gradients are reduced")
-        .bind(&WhatIf::sync)
-        .integer("batch-size", {1, kMost}, std::nullopt,
+        .choice("sync", &WhatIf::sync, {"bucketed", "flat", "none"}, "how gradients are reduced")
+        .integer("batch-size", &WhatIf::batch_size, {1, kMost},
                  "samples per rank and micro-batch; with --scaling strong over all ranks")
-        .bind(&WhatIf::batch_size)
-        .integer("ranks-per-node", {1, kMost}, std::nullopt,
-                 "ranks per host (default: the most that were measured)")
-        .bind(&WhatIf::ranks_per_node);
-    schema.section("How")
-        .choice("format", {"text", "json", "csv", "markdown"}, "text", "output format")
-        .bind(&PredictSettings::format)
-        .essential();
-    describe_report_output(schema).bind(&PredictSettings::output);
+        .integer("ranks-per-node", &WhatIf::ranks_per_node, {1, kMost},
+                 "ranks per host (default: the most that were measured)");
+    schema.section("How").choice("format", {&S::format, kEssential},
+                                 {"text", "json", "csv", "markdown"}, "output format");
+    schema.text("output", &S::output, "FILE", kReportOutputHelp);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ namespace ranklab::app {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace options::marks;
 using report::model::ChosenRuns;
 using report::model::Sink;
 
@@ -66,8 +67,8 @@ struct ReportSettings {
     bool why = false, proposal = false, against_published = false, verbose = false;
     std::optional<std::string> group_by, ignore, measure, centre;
     std::optional<std::int64_t> planned_steps;
-    std::string format;
-    std::int64_t trace_steps = 0;
+    std::string format = "text";
+    std::int64_t trace_steps = 200;
     std::optional<std::string> output, plots;
 
     bool asks_for_groups() const { return group_by || measure; }
@@ -290,94 +291,67 @@ int show(const options::Options& given) {
 }
 
 void describe(options::Schema& schema) {
+    using S = ReportSettings;
     schema.positional(1);
     schema.section("What to show")
-        .text("run", "ID", std::nullopt, "one run instead of all")
-        .bind(&ReportSettings::run)
-        .essential()
-        .texts("where", "CONDITION",
+        .text("run", {&S::run, kEssential}, "ID", "one run instead of all")
+        .texts("where", {&S::where, kEssential}, "CONDITION",
                "only runs that meet this condition: model=mnist-cnn, sync!=none, ranks>=2, "
                "label=night*, model=a,b; a setting, ranks, nodes, command, label, valid, "
                "exit_code, cut_short, version, git_revision or a fact of the context such as "
                "host.kernel; may be given several times")
-        .bind(&ReportSettings::where)
-        .essential()
-        .text("label", "TEXT", std::nullopt, "only runs of exactly this --label")
-        .bind(&ReportSettings::label)
-        .essential()
-        .integer("last", 1, std::nullopt,
-                 "only the last N of the runs that the other options select")
-        .bind(&ReportSettings::last)
-        .essential();
-    schema.flag("why", "what limits the newest training run (or --run's), and what to try")
-        .bind(&ReportSettings::why)
-        .essential()
+        .text("label", {&S::label, kEssential}, "TEXT", "only runs of exactly this --label")
+        .integer("last", {&S::last, kEssential}, 1,
+                 "only the last N of the runs that the other options select");
+    schema
+        .flag("why", {&S::why, kEssential},
+              "what limits the newest training run (or --run's), and what to try")
         .needs({.other = "format", .values = {"text", "json"}})
         .excludes_each({"group-by", "measure", "plots"});
     schema.section("Tables")
-        .text("group-by", "KEY[,KEY]", std::nullopt,
+        .text("group-by", {&S::group_by, kEssential}, "KEY[,KEY]",
               "a row for each of these keys' values instead of a list, with medians and "
               "intervals over its runs; with `ranks`, `threads` or `workers` among the keys "
               "speedup and efficiency per core, too. extrap: the parameters (default: ranks, "
               "written as p)")
-        .bind(&ReportSettings::group_by)
-        .essential()
         .needs(
             {.other = "format", .values = {"text", "markdown", "json", "extrap", "latex", "csv"}})
         .excludes({.other = "plots"})
-        .text("ignore", "KEY[,KEY]", std::nullopt,
+        .text("ignore", &S::ignore, "KEY[,KEY]",
               "pool runs although they differ in these surroundings (hosts, host.cpu, "
               "git_revision, a beginning with *); by default each has its own row")
-        .bind(&ReportSettings::ignore)
         .formerly("allow")
         .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"})
         .text(
-            "measure", "NAME[,NAME]", std::nullopt,
+            "measure", {&S::measure, kEssential}, "NAME[,NAME]",
             "these measurements; phases: all phases of the step (default: "
             "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps, whichever there are)")
-        .bind(&ReportSettings::measure)
-        .essential()
         .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"});
     schema.section("Scaling")
-        .flag("proposal",
+        .flag("proposal", {&S::proposal, kEssential},
               "a scaling section for a proposal, as HTML or by --format markdown, latex")
-        .bind(&ReportSettings::proposal)
-        .essential()
         .needs({.other = "format", .values = {"text", "html", "markdown", "latex"}})
         .excludes_each({"plots", "group-by", "measure", "against-published"})
-        .text("centre", "NAME", std::nullopt,
+        .text("centre", &S::centre, "NAME",
               "proposal: with the threshold of a computing centre (configs/centres.ini)")
-        .bind(&ReportSettings::centre)
         .needs({.other = "proposal"})
-        .integer("planned-steps", 1, std::nullopt,
+        .integer("planned-steps", &S::planned_steps, 1,
                  "proposal: the node-hours of N steps at the largest scale above the threshold")
-        .bind(&ReportSettings::planned_steps)
         .needs({.other = "proposal"})
-        .flag("against-published",
+        .flag("against-published", {&S::against_published, kEssential},
               "compare your scaling over ranks with published curves of the same kind")
-        .bind(&ReportSettings::against_published)
-        .essential()
         .needs({.other = "format", .values = {"text", "csv"}})
         .excludes_each({"plots", "group-by", "measure"});
     schema.section("How")
-        .choice("format", format_names(), "text", "output format")
-        .bind(&ReportSettings::format)
-        .essential()
-        .flag("verbose", "text: all measurements and tables of the run")
-        .bind(&ReportSettings::verbose)
-        .essential()
-        .integer("trace-steps", 1, "200", "chrome-trace: at most N steps of each run")
-        .bind(&ReportSettings::trace_steps)
+        .choice("format", {&S::format, kEssential}, format_names(), "output format")
+        .flag("verbose", {&S::verbose, kEssential}, "text: all measurements and tables of the run")
+        .integer("trace-steps", &S::trace_steps, 1, "chrome-trace: at most N steps of each run")
         .needs({.other = "format", .values = {"chrome-trace"}});
-    describe_report_output(schema)
-        .bind(&ReportSettings::output)
-        .essential()
-        .text("plots", "DIR", std::nullopt,
+    schema.text("output", {&S::output, kEssential}, "FILE", kReportOutputHelp)
+        .text("plots", {&S::plots, kEssential}, "DIR",
               "draw every figure into DIR (gnuplot), as svg, pdf and png, with its numbers")
-        .bind(&ReportSettings::plots)
-        .essential()
         .excludes({.other = "format", .because = "it draws pictures and no report"});
 }
 

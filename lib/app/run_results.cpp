@@ -34,6 +34,8 @@ struct ResultsSettings {
     double lock_timeout = results::kLockTimeout;
 };
 
+using S = ResultsSettings;
+
 struct Verb {
     const char* name;
     const char* usage;
@@ -44,12 +46,10 @@ struct Verb {
 };
 
 void describe_where(Schema& schema) {
-    schema.positional(1)
-        .section("Options")
-        .texts("where", "CONDITION",
-               "only runs that meet it: KEY=VALUE, !=, <, <=, >, >=; give it as often as there are "
-               "conditions")
-        .bind(&ResultsSettings::where);
+    schema.positional(1).section("Options").texts(
+        "where", &S::where, "CONDITION",
+        "only runs that meet it: KEY=VALUE, !=, <, <=, >, >=; give it as often as there are "
+        "conditions");
 }
 
 std::string file_of(const ResultsSettings& asked, const char* verb) {
@@ -199,10 +199,8 @@ void files_only(Schema& schema) {
 }
 
 void describe_wait(Schema& schema) {
-    schema
-        .real("lock-timeout", 0, fmt::format("{:.0f}", results::kLockTimeout),
-              "seconds to wait for another job that holds the file's lock")
-        .bind(&ResultsSettings::lock_timeout);
+    schema.real("lock-timeout", &S::lock_timeout, 0,
+                "seconds to wait for another job that holds the file's lock");
 }
 
 constexpr std::array kVerbs{
@@ -229,11 +227,8 @@ constexpr std::array kVerbs{
          "  ranklab results export broken.h5 --output saved.h5 --skip-damaged\n",
          [](Schema& schema) {
              describe_where(schema);
-             schema
-                 .text("output", "NEW.h5", std::nullopt, "the file to write, which must not exist")
-                 .bind(&ResultsSettings::output)
-                 .flag("skip-damaged", "leave out damaged runs")
-                 .bind(&ResultsSettings::skip_damaged);
+             schema.text("output", &S::output, "NEW.h5", "the file to write, which must not exist")
+                 .flag("skip-damaged", &S::skip_damaged, "leave out damaged runs");
              describe_wait(schema);
          },
          export_some},
@@ -244,12 +239,11 @@ constexpr std::array kVerbs{
          [](Schema& schema) {
              describe_where(schema);
              schema
-                 .integer("keep-last", 0, std::nullopt, "keep the N runs of them that started last")
-                 .bind(&ResultsSettings::keep_last)
-                 .flag("dry-run", "print what would be removed, without changing the file")
-                 .bind(&ResultsSettings::dry_run)
-                 .flag("yes", "really remove them")
-                 .bind(&ResultsSettings::yes);
+                 .integer("keep-last", &S::keep_last, 0,
+                          "keep the N runs of them that started last")
+                 .flag("dry-run", &S::dry_run,
+                       "print what would be removed, without changing the file")
+                 .flag("yes", &S::yes, "really remove them");
              describe_wait(schema);
          },
          prune},

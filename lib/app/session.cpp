@@ -161,9 +161,11 @@ int run_mpi_program(const Program& program, const std::vector<std::string>& word
     return guarded([&] {
         // A config file's --stall-timeout is applied later.
         const auto stall_timeout = [&] {
-            return parsed->fields<vocabulary::CommonSettings>().stall_timeout;
+            return (parsed ? parsed->fields<vocabulary::CommonSettings>()
+                           : vocabulary::CommonSettings())
+                .stall_timeout;
         };
-        Session session(start, parsed ? stall_timeout() : Session::kStallTimeout);
+        Session session(start, stall_timeout());
         return session.conclude([&] {
             comm::all_or_throw(session.control(), [&] {
                 if (!parsed) parsed = options::Options::parse(schema, words);

@@ -25,13 +25,10 @@ namespace ranklab::app {
 
 class Session {
   public:
-    /// The default of --stall-timeout, until a config file is read.
-    static constexpr double kStallTimeout = 600;
-
     /// Starts the watchdog and MPI. Without MPI there is one rank, with the same guard, exit codes
     /// and watchdog.
     explicit Session(comm::Start start = comm::Start::with_mpi,
-                     double stall_timeout_s = kStallTimeout);
+                     double stall_timeout_s = vocabulary::CommonSettings().stall_timeout);
 
     comm::Communicator& control() { return mpi_.control(); }
     host::StartUp& start_up() { return start_up_; }

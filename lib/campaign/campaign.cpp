@@ -23,52 +23,42 @@ constexpr const char* kOwn = "campaign";
 struct CampaignSettings {
     std::optional<std::string> name, folder, output, launcher_options;
     std::optional<std::string> partition, account, sbatch_options, prologue;
-    std::string launcher;
+    std::string launcher = "mpirun";
     std::optional<int> ranks_per_node;
 };
 
 Schema campaign_keys() {
+    using S = CampaignSettings;
     Schema keys;
-    keys.text("name", "NAME", std::nullopt, "name of the campaign (default: the file's name)")
-        .bind(&CampaignSettings::name)
-        .choice("launcher", {"slurm", "mpirun"}, "mpirun",
+    keys.text("name", &S::name, "NAME", "name of the campaign (default: the file's name)")
+        .choice("launcher", &S::launcher, {"slurm", "mpirun"},
                 "slurm: by sbatch; mpirun: on this machine")
-        .bind(&CampaignSettings::launcher)
-        .text("folder", "DIR", std::nullopt, "folder of scripts and logs (default: campaigns/NAME)")
-        .bind(&CampaignSettings::folder)
-        .text("output", "FILE.h5", std::nullopt, "the results file (default: FOLDER/results.h5)")
-        .bind(&CampaignSettings::output)
-        .integer("ranks-per-node", {1, 1'000'000}, std::nullopt,
+        .text("folder", &S::folder, "DIR", "folder of scripts and logs (default: campaigns/NAME)")
+        .text("output", &S::output, "FILE.h5", "the results file (default: FOLDER/results.h5)")
+        .integer("ranks-per-node", &S::ranks_per_node, {1, 1'000'000},
                  "maximum number of ranks per node (default: all ranks on one node)")
-        .bind(&CampaignSettings::ranks_per_node)
-        .text("launcher-options", "WORDS", std::nullopt,
+        .text("launcher-options", &S::launcher_options, "WORDS",
               "options of mpirun or srun that replace those for binding")
-        .bind(&CampaignSettings::launcher_options)
-        .text("partition", "NAME", std::nullopt, "Slurm's partition")
-        .bind(&CampaignSettings::partition)
-        .text("account", "NAME", std::nullopt, "Slurm's account")
-        .bind(&CampaignSettings::account)
-        .text("sbatch-options", "WORDS", std::nullopt,
+        .text("partition", &S::partition, "NAME", "Slurm's partition")
+        .text("account", &S::account, "NAME", "Slurm's account")
+        .text("sbatch-options", &S::sbatch_options, "WORDS",
               "further options of sbatch, as in --exclusive")
-        .bind(&CampaignSettings::sbatch_options)
-        .text("prologue", "LINE", std::nullopt,
-              "a line of bash before each job, as in module load openmpi")
-        .bind(&CampaignSettings::prologue);
+        .text("prologue", &S::prologue, "LINE",
+              "a line of bash before each job, as in module load openmpi");
     return keys;
 }
 
 struct SectionSettings {
     std::optional<std::string> command;
-    std::string time;
+    std::string time = "01:00:00";
 };
 
 // The keys of a section that are not options of its sweep.
 Schema section_keys() {
     Schema keys;
-    keys.choice("command", swept_programs(), std::nullopt, "the program to start")
-        .bind(&SectionSettings::command)
-        .text("time", "HH:MM:SS", "01:00:00", "time limit of a Slurm job; also MINUTES or HH:MM")
-        .bind(&SectionSettings::time);
+    keys.choice("command", &SectionSettings::command, swept_programs(), "the program to start")
+        .text("time", &SectionSettings::time, "HH:MM:SS",
+              "time limit of a Slurm job; also MINUTES or HH:MM");
     return keys;
 }
 
@@ -130,8 +120,7 @@ struct Workload {
 
 // Throws OptionError for options of a sweep that a campaign's section may not have.
 void refuse_in_section(const SweepSettings& own, const std::string& place) {
-    const auto rows = sweep_options(swept_programs().front());
-    const auto none = Options::parse(rows, {}).fields<SweepSettings>();
+    const SweepSettings none;
     for (const auto& [name, given] :
          {std::pair{"output", own.output != none.output},
           std::pair{"launcher", own.launcher != none.launcher}, std::pair{"dry-run", own.dry_run},

@@ -52,55 +52,42 @@ Schema process_rows(const std::string& program) {
 
 Schema own_rows(const std::string& program) {
     using namespace options::marks;
+    using S = SweepSettings;
     Schema rows;
     rows.section("Sweep")
-        .text("ranks", "N,...", "1", "rank counts")
-        .bind(&SweepSettings::ranks, kEssential)
-        .text("threads", "N,...", std::nullopt,
+        .text("ranks", {&S::ranks, kEssential}, "N,...", "rank counts")
+        .text("threads", {&S::threads, kEssential}, "N,...",
               "compute threads per rank (default: OMP_NUM_THREADS, else a host's cores divided by "
               "its ranks at the widest point)")
-        .bind(&SweepSettings::threads, kEssential)
-        .choice("scaling", {"strong", "weak"}, std::nullopt,
+        .choice("scaling", {&S::scaling, kEssential}, {"strong", "weak"},
                 "strong: the same work over all ranks (global-batch-size, files); weak: the same "
                 "work per rank (batch-size; files count per rank)")
-        .bind(&SweepSettings::scaling, kEssential)
-        .integer("repeat", {1, 1000}, "3",
+        .integer("repeat", {&S::repeat, kEssential}, {1, 1000},
                  "processes of each combination; 6 or more give intervals")
-        .bind(&SweepSettings::repeat, kEssential)
-        .choice("launcher", {"auto", "mpirun", "srun"}, "auto",
+        .choice("launcher", &S::launcher, {"auto", "mpirun", "srun"},
                 "auto: srun inside an allocation of Slurm, else mpirun")
-        .bind(&SweepSettings::launcher)
-        .text("launcher-options", "WORDS", std::nullopt,
+        .text("launcher-options", &S::launcher_options, "WORDS",
               "launcher options that replace those for placing ranks and binding them to cores")
-        .bind(&SweepSettings::launcher_options)
-        .choice("placement", {"block", "cyclic"}, "block",
+        .choice("placement", {&S::placement, kEssential}, {"block", "cyclic"},
                 "block: fill one host before the next; cyclic: rank by rank over the hosts")
-        .bind(&SweepSettings::placement, kEssential)
-        .integer("ranks-per-node", {1, 1'000'000}, std::nullopt, "maximum number of ranks per host")
-        .bind(&SweepSettings::ranks_per_node)
-        .text("output", "FILE.h5", "results/ranklab.h5",
+        .integer("ranks-per-node", &S::ranks_per_node, {1, 1'000'000},
+                 "maximum number of ranks per host")
+        .text("output", {&S::output, kEssential}, "FILE.h5",
               "the results file; logs are in a folder beside it")
-        .bind(&SweepSettings::output, kEssential)
-        .text("label", "TEXT", std::nullopt,
+        .text("label", {&S::label, kEssential}, "TEXT",
               "identifies the sweep's runs (default: a name that follows from the options)")
-        .bind(&SweepSettings::label, kEssential)
-        .integer("seed", {0, options::kWholeNumbers}, "1",
+        .integer("seed", &S::seed, {0, options::kWholeNumbers},
                  "seed of the points' order and of the program")
-        .bind(&SweepSettings::seed)
-        .real("time-limit", 0.001, std::nullopt, "limit in seconds for the work of one process")
-        .bind(&SweepSettings::time_limit)
-        .text("config", "FILE", std::nullopt,
+        .real("time-limit", &S::time_limit, 0.001, "limit in seconds for the work of one process")
+        .text("config", {&S::config, kEssential}, "FILE",
               "INI file of these options; the command line overrides it")
-        .bind(&SweepSettings::config, kEssential)
-        .flag("dry-run", "print the commands without starting them, quoted for a shell")
-        .bind(&SweepSettings::dry_run, kEssential, Role::request)
-        .flag("quiet", "print no line per process")
-        .bind(&SweepSettings::quiet, Role::request)
-        .flag("list", "print the available names and do no work")
-        .bind(&SweepSettings::list, Role::request);
+        .flag("dry-run", {&S::dry_run, kEssential, Role::request},
+              "print the commands without starting them, quoted for a shell")
+        .flag("quiet", {&S::quiet, Role::request}, "print no line per process")
+        .flag("list", {&S::list, Role::request}, "print the available names and do no work");
     if (program == "io")
-        rows.text("directory", "DIR", std::nullopt, "the folder to write to (default: output)")
-            .bind(&SweepSettings::directory, kEssential);
+        rows.text("directory", {&S::directory, kEssential}, "DIR",
+                  "the folder to write to (default: output)");
     return rows;
 }
 

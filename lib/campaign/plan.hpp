@@ -19,9 +19,10 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// The options of `ranklab sweep` itself.
 struct SweepSettings {
-    std::string ranks, launcher, placement, output;
+    std::string ranks = "1", launcher = "auto", placement = "block";
+    std::string output = "results/ranklab.h5";
     std::optional<std::string> threads, directory, scaling, launcher_options, label, config;
-    int repeat = 1;
+    int repeat = 3;
     std::optional<int> ranks_per_node;
     std::int64_t seed = 1;
     std::optional<double> time_limit;  ///< seconds

@@ -20,10 +20,17 @@ namespace ranklab::options {
 /// ASCII's unit separator, between the values of an option that was given several times.
 inline constexpr char kBetweenTexts = '\x1f';
 
+template <class Value>
+inline constexpr bool kIsOptional = requires(Value value) {
+    value.has_value();
+};
+
 /// Converts a text that the schema has checked.
 template <class Value>
 Value value_of(const std::string& text) {
-    if constexpr (std::is_same_v<Value, std::string>)
+    if constexpr (kIsOptional<Value>)
+        return value_of<typename Value::value_type>(text);
+    else if constexpr (std::is_same_v<Value, std::string>)
         return text;
     else if constexpr (std::is_same_v<Value, std::vector<std::string>>)
         return base::split(text, kBetweenTexts);
@@ -37,10 +44,12 @@ Value value_of(const std::string& text) {
         return static_cast<Value>(base::number_in<std::int64_t>(text).value());
 }
 
-/// The one text of a value: 0.10 is "0.1", and 65536 bytes are "64K".
+/// The one text of a value: 0.10 is "0.1", and 65536 bytes are "64K"; nullopt without a value.
 template <class Value>
-std::string text_of(const Value& value) {
-    if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+std::optional<std::string> text_of(const Value& value) {
+    if constexpr (kIsOptional<Value>)
+        return value ? text_of(*value) : std::nullopt;
+    else if constexpr (std::is_same_v<Value, std::vector<std::string>>)
         return base::join(value, std::string(1, kBetweenTexts));
     else if constexpr (std::is_same_v<Value, std::uint64_t>)
         return bytes_text(value);
@@ -65,21 +74,10 @@ Field field(Value Struct::*member) {
                 [member](void* fields, const std::string& text) {
                     static_cast<Struct*>(fields)->*member = value_of<Value>(text);
                 },
-            .text = [member](const void* fields) -> std::optional<std::string> {
-                return text_of(static_cast<const Struct*>(fields)->*member);
-            }};
-}
-template <class Struct, class Value>
-Field field(std::optional<Value> Struct::*member) {
-    return {.owner = &typeid(Struct),
-            .assign =
-                [member](void* fields, const std::string& text) {
-                    static_cast<Struct*>(fields)->*member = value_of<Value>(text);
-                },
-            .text = [member](const void* fields) -> std::optional<std::string> {
-                const auto& value = static_cast<const Struct*>(fields)->*member;
-                return value ? std::optional(text_of(*value)) : std::nullopt;
-            }};
+            .text =
+                [member](const void* fields) {
+                    return text_of(static_cast<const Struct*>(fields)->*member);
+                }};
 }
 
 }  // namespace ranklab::options

@@ -10,6 +10,11 @@
 namespace ranklab::options {
 
 Schema& Schema::add(Option option) {
+    if (option.shorthand != 0)
+        if (const auto taken = std::ranges::find(options_, option.shorthand, &Option::shorthand);
+            taken != options_.end())
+            throw base::Error(
+                fmt::format("internal: -{} is --{} already", option.shorthand, taken->name));
     option.section = section_;
     options_.push_back(std::move(option));
     return *this;
@@ -20,80 +25,64 @@ Schema& Schema::section(std::string title) {
     return *this;
 }
 
-Schema& Schema::text(std::string name, std::string placeholder, Fallback fallback,
-                     std::string help) {
-    return add({std::move(name), std::move(placeholder), std::move(help), Type::text,
-                std::move(fallback)});
+Schema& Schema::row(Type type, const std::string& name, Bound to, std::string placeholder,
+                    std::string help) {
+    to.option.type = type;
+    to.option.name = name;
+    to.option.placeholder = std::move(placeholder);
+    to.option.help = std::move(help);
+    return add(std::move(to.option));
 }
 
-Schema& Schema::texts(std::string name, std::string placeholder, std::string help) {
-    return add({std::move(name), std::move(placeholder), std::move(help), Type::texts});
+Schema& Schema::text(const std::string& name, Bound to, std::string placeholder, std::string help) {
+    return row(Type::text, name, std::move(to), std::move(placeholder), std::move(help));
 }
 
-Schema& Schema::choice(std::string name, std::vector<std::string> choices, Fallback fallback,
-                       std::string help) {
-    return add({std::move(name), base::join(choices, "|"), std::move(help), Type::choice,
-                std::move(fallback), choices});
-}
-
-Schema& Schema::number(Option option, double least, double most) {
-    option.minimum = least;
-    option.maximum = most;
-    return add(std::move(option));
-}
-
-Schema& Schema::integer(std::string name, WholeRange range, Fallback fallback, std::string help) {
-    return number({std::move(name), "N", std::move(help), Type::integer, std::move(fallback)},
-                  static_cast<double>(range.least), static_cast<double>(range.most));
-}
-
-Schema& Schema::real(std::string name, RealRange range, Fallback fallback, std::string help) {
-    return number({std::move(name), "X", std::move(help), Type::real, std::move(fallback)},
-                  range.least, range.most);
-}
-
-Schema& Schema::bytes(std::string name, std::uint64_t minimum, Fallback fallback,
+Schema& Schema::texts(const std::string& name, Bound to, std::string placeholder,
                       std::string help) {
-    return number({std::move(name), "SIZE", std::move(help), Type::bytes, std::move(fallback)},
-                  static_cast<double>(minimum), std::numeric_limits<double>::infinity());
+    to.option.fallback.reset();
+    return row(Type::texts, name, std::move(to), std::move(placeholder), std::move(help));
 }
 
-Schema& Schema::flag(std::string name, std::string help) {
-    return add({std::move(name), {}, std::move(help), Type::flag, "false"});
+Schema& Schema::choice(const std::string& name, Bound to, Texts choices, std::string help) {
+    std::string placeholder = base::join(choices, "|");
+    to.option.choices = std::move(choices);
+    return row(Type::choice, name, std::move(to), std::move(placeholder), std::move(help));
 }
 
-Schema& Schema::shorthand(char letter) {
-    Option& own = last();
-    for (const auto& option : options_) {
-        if (option.shorthand == letter)
-            throw base::Error(fmt::format("internal: -{} is --{} already", letter, option.name));
-    }
-    own.shorthand = letter;
-    return *this;
+Schema& Schema::integer(const std::string& name, Bound to, WholeRange range, std::string help) {
+    to.option.minimum = static_cast<double>(range.least);
+    to.option.maximum = static_cast<double>(range.most);
+    return row(Type::integer, name, std::move(to), "N", std::move(help));
 }
 
-Option& Schema::last() {
-    if (options_.empty()) throw base::Error("internal: no option was added yet");
-    return options_.back();
+Schema& Schema::real(const std::string& name, Bound to, RealRange range, std::string help) {
+    to.option.minimum = range.least;
+    to.option.maximum = range.most;
+    return row(Type::real, name, std::move(to), "X", std::move(help));
 }
 
-Schema& Schema::role(Role role) {
-    last().between_ranks = role == Role::coordination;
-    return change(&Option::role, role);
+Schema& Schema::bytes(const std::string& name, Bound to, std::uint64_t minimum, std::string help) {
+    to.option.minimum = static_cast<double>(minimum);
+    return row(Type::bytes, name, std::move(to), "SIZE", std::move(help));
+}
+
+Schema& Schema::flag(const std::string& name, Bound to, std::string help) {
+    return row(Type::flag, name, std::move(to), "", std::move(help));
 }
 
 Schema& Schema::needs(Relation relation) {
-    last().needs.push_back(std::move(relation));
+    options_.back().needs.push_back(std::move(relation));
     return *this;
 }
 
 Schema& Schema::excludes(Relation relation) {
-    last().excludes.push_back(std::move(relation));
+    options_.back().excludes.push_back(std::move(relation));
     return *this;
 }
 
 Schema& Schema::when_absent(std::string value, Relation where) {
-    last().when_absent.emplace_back(std::move(value), std::move(where));
+    options_.back().when_absent.emplace_back(std::move(value), std::move(where));
     return *this;
 }
 

@@ -74,7 +74,7 @@ struct Option {
     Field field = {};  ///< of the program's struct
 };
 
-/// Marks of an option that Schema::bind takes.
+/// Marks of an option, which the verbs of Schema take.
 namespace marks {
 inline constexpr auto kEssential = &Option::essential;
 inline constexpr auto kInHeader = &Option::in_header;
@@ -109,26 +109,43 @@ struct RealRange {
     double least, most;
 };
 
+/// The field of a program's struct that takes an option's value (Options::fields), and the option's
+/// short name, Role and marks. The field's initial value is the option's default.
+struct Bound {
+    template <class Struct, class Value>
+    Bound(Value Struct::*member, auto... what) {  // NOLINT(google-explicit-constructor)
+        const Struct initial{};
+        option.field = field(member);
+        option.fallback = option.field.text(&initial);
+        (mark(what), ...);
+    }
+    void mark(char letter) { option.shorthand = letter; }
+    void mark(bool Option::*one) { option.*one = true; }
+    void mark(Role role) {
+        option.role = role;
+        option.between_ranks |= role == Role::coordination;
+    }
+
+    Option option;
+};
+
 /// The options that a program accepts. The verbs add one option each to the section last named.
 class Schema {
   public:
-    using Fallback = std::optional<std::string>;
+    using Texts = std::vector<std::string>;
 
     Schema& section(std::string title);
-    Schema& text(std::string name, std::string placeholder, Fallback fallback, std::string help);
+    Schema& text(const std::string& name, Bound to, std::string placeholder, std::string help);
     /// Adds a text that may be given several times.
-    Schema& texts(std::string name, std::string placeholder, std::string help);
-    Schema& choice(std::string name, std::vector<std::string> choices, Fallback fallback,
-                   std::string help);
-    Schema& integer(std::string name, WholeRange range, Fallback fallback, std::string help);
-    Schema& real(std::string name, RealRange range, Fallback fallback, std::string help);
+    Schema& texts(const std::string& name, Bound to, std::string placeholder, std::string help);
+    Schema& choice(const std::string& name, Bound to, Texts choices, std::string help);
+    Schema& integer(const std::string& name, Bound to, WholeRange range, std::string help);
+    Schema& real(const std::string& name, Bound to, RealRange range, std::string help);
     /// Adds a number of bytes: "4096"; K M G T are 2^10, 2^20, ..., and so are KiB MiB GiB TiB; kB
     /// MB GB TB are 10^3, 10^6, ...
-    Schema& bytes(std::string name, std::uint64_t minimum, Fallback fallback, std::string help);
-    Schema& flag(std::string name, std::string help);
+    Schema& bytes(const std::string& name, Bound to, std::uint64_t minimum, std::string help);
+    Schema& flag(const std::string& name, Bound to, std::string help);
 
-    /// Gives the option last added a short name ("-n 5", "-n5"), for command lines only.
-    Schema& shorthand(char letter);
     /// Adds names that are options of other programs only: an error for one of them ends in
     /// `advice`.
     Schema& no_option(std::vector<std::string> names, std::string advice);
@@ -138,11 +155,8 @@ class Schema {
     Schema& bare(std::string value) { return change(&Option::bare, std::move(value)); }
     /// Lets the choice last added also take the name of a file with this suffix.
     Schema& or_file(std::string suffix) { return change(&Option::file_suffix, std::move(suffix)); }
-    /// The role of the option last added.
-    Schema& role(Role role);
     /// Sets the name that the option last added had in earlier versions.
     Schema& formerly(std::string name) { return change(&Option::former, std::move(name)); }
-    Schema& essential() { return change(&Option::essential, true); }
     Schema& needs(Relation relation);
     Schema& excludes(Relation relation);
     Schema& excludes_each(const std::vector<std::string>& others, const std::string& because = "") {
@@ -152,26 +166,17 @@ class Schema {
     Schema& instead_of(std::string other) { return change(&Option::instead_of, std::move(other)); }
     Schema& when_absent(std::string value, Relation where = {});
 
-    /// Sets the field for the value of the option last added (Options::fields, Options::settle),
-    /// and the option's short name, Role and marks. kBetweenRanks comes after the Role.
-    template <class Struct, class Value>
-    Schema& bind(Value Struct::*member, auto... what) {
-        (mark(what), ...);
-        return change(&Option::field, options::field(member));
-    }
-
     /// Allows up to `most` words without dashes (Options::positional).
     Schema& positional(std::size_t most);
 
-    /// Adds a row, into the section last named.
+    /// Adds a row as it is, into the section last named. Throws Error if its short name is taken.
     Schema& add(Option option);
     /// Appends all options of another schema. Options without a section go to the section last
     /// named.
     Schema& append(const Schema& other);
     /// Appends the named options of another schema to the section last named.
     Schema& take(const Schema& other, const std::vector<std::string>& names);
-    /// Sets an option's choices, or its default, which another room knows. Throws Error for an
-    /// unknown name.
+    /// Sets an option's choices, or its default. Throws Error for an unknown name.
     Schema& offer(const std::string& name, std::vector<std::string> choices,
                   const Properties& properties = {});
     Schema& fallback(const std::string& name, std::string value);
@@ -188,15 +193,12 @@ class Schema {
     std::string help(bool all = true) const;
 
   private:
-    void mark(char letter) { shorthand(letter); }
-    void mark(Role of) { role(of); }
-    void mark(bool Option::*one) { change(one, true); }
-    Schema& number(Option option, double least, double most);
+    Schema& row(Type type, const std::string& name, Bound to, std::string placeholder,
+                std::string help);
     Schema& change(auto Option::*field, auto value) {
-        last().*field = std::move(value);
+        options_.back().*field = std::move(value);
         return *this;
     }
-    Option& last();
 
     std::vector<Option> options_;
     std::vector<NoOption> no_options_;

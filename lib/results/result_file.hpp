@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "results/run.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::results {
 
@@ -29,8 +30,7 @@ struct RunDamage : base::DataError {
     std::string id, why;
 };
 
-/// Seconds to wait for a file's lock.
-inline constexpr double kLockTimeout = 300;
+using vocabulary::kLockTimeout;
 
 /// A results file. Any error leaves it unchanged, byte for byte. Throws
 ///   OptionError       if the output is a folder, a device or no path, or a file to read is

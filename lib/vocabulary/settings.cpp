@@ -12,68 +12,56 @@ using options::Role;
 using options::Schema;
 
 Schema made_common_settings() {
+    using S = CommonSettings;
     Schema rows;
     rows.section("Common")
-        .text("config", "FILE", std::nullopt,
+        // The settings of the file are stored with the others.
+        .text("config", {&S::config, kEssential, Role::bookkeeping}, "FILE",
               "INI file of these options (key = value); the command line overrides it")
-        .bind(&CommonSettings::config, kEssential,
-              Role::bookkeeping)  // its settings are stored with the others
-        .text("output", "FILE", "results/ranklab.h5",
+        .text("output", {&S::output, kEssential, Role::bookkeeping}, "FILE",
               "the shared results file, to which the run is added; none: store nothing")
-        .bind(&CommonSettings::output, kEssential, Role::bookkeeping)
-        .text("label", "TEXT", "", "a name to find the run by")
-        .bind(&CommonSettings::label, kEssential, Role::bookkeeping)
-        .integer("warmup", {0, 1'000'000'000}, std::nullopt,
+        .text("label", {&S::label, kEssential, Role::bookkeeping}, "TEXT",
+              "a name to find the run by")
+        .integer("warmup", {&S::warmup, 'w', Role::length}, {0, 1'000'000'000},
                  "steps (io: repetitions, comm: calls of each message size) recorded but not "
                  "counted (default: min(10, steps/10); io: 0; comm: 5)")
-        .bind(&CommonSettings::warmup, 'w', Role::length)
-        .integer("seed", {0, options::kWholeNumbers}, "1",
-                 "seed of all random numbers: weights, order, dropout")
-        .bind(&CommonSettings::seed, Role::bookkeeping,
-              kDecidesNumbers)  // other numbers, the same work
-        .integer("threads", {1, kMostThreads}, std::nullopt,
+        // Another seed gives other numbers by the same work.
+        .integer("seed", {&S::seed, Role::bookkeeping, kDecidesNumbers},
+                 {0, options::kWholeNumbers}, "seed of all random numbers: weights, order, dropout")
+        .integer("threads", {&S::threads, kEssential, kFollowsRanks}, {1, kMostThreads},
                  "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's "
                  "cpuset, as far as its cgroup allows)")
-        .bind(&CommonSettings::threads, kEssential, kFollowsRanks)
-        .real("time-limit", 0.001, std::nullopt,
+        // A run that reached the limit is left out, or marked.
+        .real("time-limit", {&S::time_limit, Role::bookkeeping}, 0.001,
               "end the work after this many seconds, with exit code 6 (7 if --target-ci had its "
               "minimum)")
-        .bind(&CommonSettings::time_limit,
-              Role::bookkeeping)  // a run that reached it is left out, or marked
-        .real("monitor", {0.05, 3600}, std::nullopt,
+        .real("monitor", {&S::monitor, Role::bookkeeping}, {0.05, 3600},
               "seconds between samples of what hosts and ranks use: CPU, memory, network, files, "
               "GPUs, energy (1)")
         .bare("1")
-        .bind(&CommonSettings::monitor, Role::bookkeeping)
-        .integer("expect-ranks", {1, 1'000'000'000}, std::nullopt,
+        // Compared are the ranks that took part.
+        .integer("expect-ranks", {&S::expect_ranks, Role::bookkeeping}, {1, 1'000'000'000},
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
-        .bind(&CommonSettings::expect_ranks,
-              Role::bookkeeping)  // the ranks that took part are compared
-        .real("lock-timeout", 0, std::nullopt,
+        .real("lock-timeout", {&S::lock_timeout, Role::bookkeeping}, 0,
               "seconds to wait for the results file's lock; then the run is stored in a separate "
               "file")
-        .bind(&CommonSettings::lock_timeout, Role::bookkeeping)
-        .real("stall-timeout", 0, "600",
+        .real("stall-timeout", {&S::stall_timeout, Role::bookkeeping}, 0,
               "seconds without progress after which a rank ends the job; 0: never")
-        .bind(&CommonSettings::stall_timeout, Role::bookkeeping)
-        .flag("dry-run", "print the effective configuration and do no work")
-        .bind(&CommonSettings::dry_run, Role::request)
-        .flag("quiet",
+        .flag("dry-run", {&S::dry_run, Role::request},
+              "print the effective configuration and do no work")
+        .flag("quiet", {&S::quiet, Role::bookkeeping},
               "no header, no progress, one line per run with its rate and where it is stored")
-        .bind(&CommonSettings::quiet, Role::bookkeeping)
-        .flag("verbose", "show all settings, and all tables of the run")
-        .bind(&CommonSettings::verbose, Role::request)
+        .flag("verbose", {&S::verbose, Role::request},
+              "show all settings, and all tables of the run")
         .excludes({.other = "quiet", .because = "one shows all, the other one line"})
         .excludes({.other = "json", .because = "JSON has everything"})
-        .flag("json",
+        .flag("json", {&S::json, Role::request},
               "print the run (or all runs of the command) as JSON on stdout instead of text; "
               "--quiet also hides the progress")
-        .bind(&CommonSettings::json, Role::request)
         .excludes({.other = "dry-run", .because = "a dry run has no run to print"})
-        .text("json-file", "FILE", std::nullopt, "also write the run as JSON, as --json prints it")
-        .bind(&CommonSettings::json_file, 'J', Role::kept)
-        .flag("list", "print the names to choose from and do no work")
-        .bind(&CommonSettings::list, Role::request)
+        .text("json-file", {&S::json_file, 'J', Role::kept}, "FILE",
+              "also write the run as JSON, as --json prints it")
+        .flag("list", {&S::list, Role::request}, "print the names to choose from and do no work")
         .excludes({.other = "json", .because = "the names to choose from are not a run"})
         .append(launch_names())
         .no_lists("`ranklab sweep` makes a run of each");
@@ -83,7 +71,7 @@ Schema made_common_settings() {
 // Settings that reports derive from a run.
 const Schema& added_settings() {
     static const Schema rows =
-        Schema().integer("ranks", 1, std::nullopt, "how many ranks took part").role(Role::scale);
+        Schema().add({.name = "ranks", .help = "how many ranks took part", .role = Role::scale});
     return rows;
 }
 
@@ -106,14 +94,13 @@ Schema launch_names() {
                    "a command makes one run; `ranklab sweep` makes several and compares them");
 }
 
-Schema target_row(const std::string& least) {
-    return Schema()
-        .text("target-ci", "PERCENT", std::nullopt,
-              fmt::format("such as 2%: measure until the half-width of the 95 % interval is at "
-                          "most this part of the median; {} is then the minimum, and 20 times that "
-                          "or --time-limit the maximum; exit code 7 if not reached",
-                          least))
-        .role(Role::times);
+std::string target_help(const std::string& least) {
+    return fmt::format(
+        "such as 2%: measure until the half-width of the 95 % interval is at most this part of the "
+        "median; "
+        "{} is then the minimum, and 20 times that or --time-limit the maximum; exit code 7 if not "
+        "reached",
+        least);
 }
 
 const options::Option* find_setting(std::string_view name) {

@@ -12,10 +12,14 @@
 
 namespace ranklab::vocabulary {
 
-/// The options that all programs have, as the rows of common_settings() bind them.
+/// Seconds to wait for a results file's lock.
+inline constexpr double kLockTimeout = 300;
+
+/// The options that all programs have, for the rows of common_settings(). A member's initial value
+/// is the option's default; without one the experiment settles it.
 struct CommonSettings {
     std::optional<std::string> config;
-    std::string output;  ///< "none": nothing is stored
+    std::string output = "results/ranklab.h5";  ///< "none": nothing is stored
     std::string label;
     std::optional<std::string> json_file;
     std::optional<std::int64_t> warmup;
@@ -24,61 +28,61 @@ struct CommonSettings {
     std::optional<double> time_limit;  ///< seconds
     std::optional<double> monitor;     ///< seconds between samples
     std::optional<int> expect_ranks;
-    double lock_timeout = 0;   ///< seconds
-    double stall_timeout = 0;  ///< seconds; 0: never
+    double lock_timeout = kLockTimeout;  ///< seconds
+    double stall_timeout = 600;          ///< seconds; 0: never
     bool dry_run = false, quiet = false, verbose = false, json = false, list = false;
 };
 
-/// The options of `ranklab io`, as the rows of storage_settings() bind them. Choices are texts.
+/// The options of `ranklab io`, for the rows of storage_settings(). Choices are texts.
 struct StorageSettings {
-    std::string strategy;
-    std::int64_t files = 0, size = 0;
+    std::string strategy = "all";
+    std::int64_t files = 15, size = 100;
     int workers = 1;
     bool async = false, dynamic = false;
     std::int64_t chunk_files = 1;
-    std::string directory;
+    std::string directory = "output";
     bool check_write = false, check_read = false, reorder = false, no_verify = false, cold = false;
     int reads = 1;
     bool write_only = false, read_only = false, keep = false;
     std::int64_t repetitions = 1;
     std::optional<std::string> target_ci;
     bool fsync = false, rename = false;
-    std::string ceilings, layout;
+    std::string ceilings = "auto", layout = "files";
     std::int64_t chunk = 0;
     std::uint64_t alignment = 64;
-    std::string hints, allocation;
+    std::string hints, allocation = "early";
     bool fill = false;
-    std::string collective_metadata;
+    std::string collective_metadata = "on";
     bool latest_format = false;
 };
 
-/// The options of `ranklab train`, as the rows of training_settings() bind them.
+/// The options of `ranklab train`, for the rows of training_settings().
 struct TrainingSettings {
-    std::string model;
+    std::string model = "mnist-cnn";
     std::string model_file;  ///< not an option: of --model FILE.pt, whose stem is then `model`
     std::optional<std::string> input_shape, target_shape, loss;
     std::optional<std::int64_t> classes;
     std::optional<std::string> data, data_dir, inputs, targets;
     std::int64_t width = 1;
-    std::string full_scale;
+    std::string full_scale = "on";
     double lambda_rho = 0;
     std::optional<std::int64_t> batch_size, global_batch_size, expected_ranks, epochs, steps;
     std::optional<std::string> optimizer;
     bool fused_optimizer = false;
     std::optional<double> momentum;
     std::optional<std::string> ops;
-    std::string dropout, shuffle, sharding;
+    std::string dropout = "on", shuffle = "on", sharding = "pad";
     std::optional<std::int64_t> train_samples, validation_samples;
-    std::string input;
+    std::string input = "real";
     std::optional<std::string> profile, tensorboard, trace, trace_window;
     bool nvtx = false;
     std::int64_t loader_cost_us = 0;
     std::optional<std::int64_t> workers;
     std::int64_t prefetch = 2;
     std::optional<std::int64_t> image_size;
-    std::string volume_access;
+    std::string volume_access = "lowmem";
     std::optional<std::int64_t> crop_edge;
-    std::string rotate;
+    std::string rotate = "on";
     bool rotate_vectors = false, ablation = false;
     std::optional<std::int64_t> repetitions;
     std::optional<std::string> benchy_json;
@@ -89,48 +93,49 @@ struct TrainingSettings {
     std::optional<std::int64_t> base_batch_size, lr_warmup_steps;
     double end_lr = 0;
     std::optional<std::int64_t> lr_total_steps;
-    std::string precision, device, memory_format, channels_last;
+    std::string precision = "fp32", device = "auto", memory_format = "auto";
+    std::string channels_last = "false";
     bool jit = false, cuda_graph = false;
-    std::string cudnn_benchmark;
+    std::string cudnn_benchmark = "on";
     std::optional<std::string> mode;
     std::optional<std::int64_t> replicas;
     std::optional<std::string> sync, backend;
     double bucket_cap_mb = 25;
     std::optional<std::string> buckets, progress, transfer;
-    std::string compress;
+    std::string compress = "none";
     std::int64_t accumulate = 1;
     bool no_broadcast_buffers = false;
     std::optional<std::int64_t> overlap_steps;
     std::optional<std::string> inject_delay;
     std::optional<std::string> evaluate;
     std::optional<std::int64_t> eval_batch_size;
-    std::string check_parameters;
+    std::string check_parameters = "end";
     std::optional<std::string> save_parameters, checkpoint;
     std::optional<std::int64_t> checkpoint_every;
     bool resume = false;
     std::optional<std::string> target_ci;
 };
 
-/// The options of `ranklab comm`, as the rows of collectives_settings() bind them.
+/// The options of `ranklab comm`, for the rows of collectives_settings().
 struct CollectivesSettings {
-    std::string op, datatype, redop;
+    std::string op = "allreduce", datatype = "fp32", redop = "sum";
     std::int64_t root = 0;
-    std::string place;
+    std::string place = "both";
     std::optional<std::string> backend, memory;
     std::uint64_t unalign = 0;
     bool rotate_buffers = false;
-    std::string scope;
-    std::uint64_t min_bytes = 8, max_bytes = 0;
+    std::string scope = "auto";
+    std::uint64_t min_bytes = 8, max_bytes = 4U << 20U;
     double step_factor = 2;
     std::optional<std::uint64_t> step_bytes;
     std::optional<std::string> sizes, from_model;
     std::int64_t repetitions = 50, check = 1;
-    std::string average, blocking;
+    std::string average = "3", blocking = "3";
     bool nonblocking = false;
-    std::string progress;
+    std::string progress = "none";
     bool with_load = false;
     std::optional<std::string> fault;
-    std::string format;
+    std::string format = "text";
     bool per_iter = false;
 };
 
@@ -150,12 +155,13 @@ void settle(std::optional<Value>& value, Default fallback) {
 /// Names of launchers' options for the number of ranks, each with the advice to use a launcher.
 options::Schema launch_names();
 
-options::Schema target_row(const std::string& least);
-/// Adds --target-ci, bound to Settings::target_ci; `least` names the option for the least number of
+std::string target_help(const std::string& least);
+/// --target-ci, for Settings::target_ci; `least` names the option for the least number of
 /// samples ("--steps").
 template <class Settings>
 options::Schema target_setting(const std::string& least) {
-    return target_row(least).bind(&Settings::target_ci);
+    return options::Schema().text("target-ci", {&Settings::target_ci, options::Role::times},
+                                  "PERCENT", target_help(least));
 }
 
 /// No machine runs more threads: a larger number is a typing error.

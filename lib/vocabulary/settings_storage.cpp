@@ -6,96 +6,79 @@ namespace {
 using namespace options::marks;
 using options::Role;
 using options::Schema;
+using S = StorageSettings;
 
 void add_work(Schema& rows) {
     rows.section("What is written")
-        .text("strategy", "[,NAME]", "all",
+        .text("strategy", {&S::strategy, kEssential, kInHeader}, "[,NAME]",
               "strategies to run (see --list); with several, each round makes one repetition of "
               "each, in random order, and a table compares them")
-        .bind(&StorageSettings::strategy, kEssential, kInHeader)
-        .integer("files", 0, "15", "number of records: files or datasets")
-        .bind(&StorageSettings::files, 'n', kEssential, kInHeader)
-        .integer("size", 1, "100", "a record is size x size float64")
-        .bind(&StorageSettings::size, 's', kEssential, kInHeader)
-        .integer("workers", {1, 4096}, "1", "worker processes of the strategies that have them")
-        .bind(&StorageSettings::workers, kEssential)
-        .flag("async", "process-pool: do not wait for each task before the next")
-        .bind(&StorageSettings::async)
-        .flag("dynamic", "mpi-send: ranks ask for their next chunk")
-        .bind(&StorageSettings::dynamic)
-        .integer("chunk-files", 1, "1", "records per chunk of --dynamic")
-        .bind(&StorageSettings::chunk_files)
-        .text("directory", "DIR", "output",
-              "folder to write into; with several strategies, one folder in it for each")
-        .bind(&StorageSettings::directory, kEssential, kInHeader,
-              Role::bookkeeping);  // its file system is compared
+        .integer("files", {&S::files, 'n', kEssential, kInHeader}, 0,
+                 "number of records: files or datasets")
+        .integer("size", {&S::size, 's', kEssential, kInHeader}, 1,
+                 "a record is size x size float64")
+        .integer("workers", {&S::workers, kEssential}, {1, 4096},
+                 "worker processes of the strategies that have them")
+        .flag("async", &S::async, "process-pool: do not wait for each task before the next")
+        .flag("dynamic", &S::dynamic, "mpi-send: ranks ask for their next chunk")
+        .integer("chunk-files", &S::chunk_files, 1, "records per chunk of --dynamic")
+        // Compared is the file system.
+        .text("directory", {&S::directory, kEssential, kInHeader, Role::bookkeeping}, "DIR",
+              "folder to write into; with several strategies, one folder in it for each");
 }
 
 void add_reading(Schema& rows) {
     rows.section("Reading and checking")
-        .flag("check-write", "read everything back after writing, untimed, and compare")
-        .bind(&StorageSettings::check_write, 'W', Role::aside)
-        .flag("check-read", "compare what the timed reads return")
-        .bind(&StorageSettings::check_read, 'R', Role::aside)
-        .flag("reorder",
+        .flag("check-write", {&S::check_write, 'W', Role::aside},
+              "read everything back after writing, untimed, and compare")
+        .flag("check-read", {&S::check_read, 'R', Role::aside},
+              "compare what the timed reads return")
+        .flag("reorder", {&S::reorder, 'C'},
               "each rank reads records that another rank wrote, on another node if there is one; "
               "also in the timed reads")
-        .bind(&StorageSettings::reorder, 'C')
-        .flag("no-verify", "compare nothing: the run is marked as not verified")
-        .bind(&StorageSettings::no_verify)
+        .flag("no-verify", &S::no_verify, "compare nothing: the run is marked as not verified")
         .excludes_each({"check-write", "check-read"})
-        .flag("cold",
+        .flag("cold", {&S::cold, kEssential},
               "drop the files from the page cache before the first read; exit code 7 if it was not "
               "cold")
-        .bind(&StorageSettings::cold, kEssential)
-        .integer("reads", {1, 1'000'000'000}, "1", "timed reads after each write")
-        .bind(&StorageSettings::reads, Role::aside)
-        .flag("write-only", "do not read")
-        .bind(&StorageSettings::write_only)
+        .integer("reads", {&S::reads, Role::aside}, {1, 1'000'000'000},
+                 "timed reads after each write")
+        .flag("write-only", &S::write_only, "do not read")
         .excludes_each({"read-only", "check-write", "check-read", "cold", "reorder"})
-        .flag("read-only", "read the files that an earlier run left with --keep")
-        .bind(&StorageSettings::read_only)
+        .flag("read-only", &S::read_only, "read the files that an earlier run left with --keep")
         .excludes({.other = "check-write"})
-        .flag("keep", "keep the files of the last repetition")
-        .bind(&StorageSettings::keep, 'k', kEssential, Role::kept);
+        .flag("keep", {&S::keep, 'k', kEssential, Role::kept},
+              "keep the files of the last repetition");
 }
 
 void add_measuring(Schema& rows) {
     rows.section("Measuring")
-        .integer("repetitions", 1, "1", "how often to write and read; 6 or more give intervals")
-        .bind(&StorageSettings::repetitions, 'i', kEssential, Role::times)
+        .integer("repetitions", {&S::repetitions, 'i', kEssential, Role::times}, 1,
+                 "how often to write and read; 6 or more give intervals")
         .append(target_setting<StorageSettings>("-i"))
-        .flag("fsync", "fsync each file as a part of writing it")
-        .bind(&StorageSettings::fsync, 'e', kEssential)
-        .flag("rename", "write each file under a temporary name and rename it when it is complete")
-        .bind(&StorageSettings::rename)
-        .choice("ceilings", {"auto", "on", "off"}, "auto",
+        .flag("fsync", {&S::fsync, 'e', kEssential}, "fsync each file as a part of writing it")
+        .flag("rename", &S::rename,
+              "write each file under a temporary name and rename it when it is complete")
+        .choice("ceilings", {&S::ceilings, Role::aside}, {"auto", "on", "off"},
                 "also measure plain write() of the same bytes, and file creation; auto: with "
-                "several strategies or repetitions")
-        .bind(&StorageSettings::ceilings, Role::aside);
+                "several strategies or repetitions");
 }
 
 void add_hdf5(Schema& rows) {
     rows.section("HDF5")
-        .choice("layout", {"files", "single"}, "files",
+        .choice("layout", &S::layout, {"files", "single"},
                 "files: a dataset per record; single: one dataset [files, size, size]")
-        .bind(&StorageSettings::layout)
-        .integer("chunk", 0, "0", "edge of square chunks; 0: contiguous")
-        .bind(&StorageSettings::chunk)
-        .bytes("alignment", 1, "64",
+        .integer("chunk", &S::chunk, 0, "edge of square chunks; 0: contiguous")
+        .bytes("alignment", &S::alignment, 1,
                "align objects of at least this size to multiples of it; 1: as h5py does")
-        .bind(&StorageSettings::alignment)
-        .text("hints", "KEY=VALUE[,...]", "", "MPI-IO hints (cb_nodes=1,romio_ds_write=disable)")
-        .bind(&StorageSettings::hints)
-        .choice("allocation", {"early", "late"}, "early", "when to allocate datasets in the file")
-        .bind(&StorageSettings::allocation)
-        .flag("fill", "write zeros when space is allocated")
-        .bind(&StorageSettings::fill)
-        .choice("collective-metadata", {"on", "off"}, "on",
+        .text("hints", &S::hints, "KEY=VALUE[,...]",
+              "MPI-IO hints (cb_nodes=1,romio_ds_write=disable)")
+        .choice("allocation", &S::allocation, {"early", "late"},
+                "when to allocate datasets in the file")
+        .flag("fill", &S::fill, "write zeros when space is allocated")
+        .choice("collective-metadata", &S::collective_metadata, {"on", "off"},
                 "have all ranks read and write metadata collectively")
-        .bind(&StorageSettings::collective_metadata)
-        .flag("latest-format", "use the library's newest file format")
-        .bind(&StorageSettings::latest_format);
+        .flag("latest-format", &S::latest_format, "use the library's newest file format");
 }
 
 Schema made_storage_settings() {

@@ -6,6 +6,7 @@ namespace {
 using namespace options::marks;
 using options::Role;
 using options::Schema;
+using S = TrainingSettings;
 
 const options::Relation kVolumes{
     .other = "model", .because = "it is for models that take volumes", .property = "volumes"};
@@ -20,72 +21,60 @@ constexpr std::int64_t kMostSamples =
 constexpr std::int64_t kMostBatch = 1'000'000'000;
 constexpr double kHighestRate = 1e38;  // what fp32 holds is 3e38
 
-constexpr std::nullopt_t kOpen = std::nullopt;  // the experiment settles it
-
 void add_work(Schema& rows) {
     rows.section("What is trained")
-        .choice("model", {}, "mnist-cnn", "the network, or FILE.pt: your own in TorchScript")
+        .choice("model", {&S::model, kEssential, kInHeader, kDecidesNumbers}, {},
+                "the network, or FILE.pt: your own in TorchScript")
         .or_file(".pt")
-        .bind(&TrainingSettings::model, kEssential, kInHeader, kDecidesNumbers)
-        .text("input-shape", "SIZES", kOpen,
+        .text("input-shape", {&S::input_shape, kDecidesNumbers}, "SIZES",
               "FILE.pt: shape of one input sample, as 3x224x224, or 128:int64 for tokens; separate "
               "several inputs by commas")
-        .bind(&TrainingSettings::input_shape, kDecidesNumbers)
-        .integer("classes", {1, 1'000'000'000}, kOpen,
+        .integer("classes", {&S::classes, kDecidesNumbers}, {1, 1'000'000'000},
                  "FILE.pt: number of classes (of tokens: the vocabulary's size)")
-        .bind(&TrainingSettings::classes, kDecidesNumbers)
-        .text("target-shape", "SIZES|same", kOpen,
+        .text("target-shape", {&S::target_shape, kDecidesNumbers}, "SIZES|same",
               "FILE.pt: shape of the target, which holds values, or classes with --classes")
-        .bind(&TrainingSettings::target_shape, kDecidesNumbers)
-        .choice("loss", {"cross-entropy", "nll", "mse", "l1"}, kOpen,
+        .choice("loss", {&S::loss, kDecidesNumbers}, {"cross-entropy", "nll", "mse", "l1"},
                 "FILE.pt: the loss (default: cross-entropy for classes, mse for values)")
-        .bind(&TrainingSettings::loss, kDecidesNumbers)
-        .choice("data", {}, kOpen, "the data set (default: the model's own)")
-        .bind(&TrainingSettings::data, kEssential, kInHeader, kDecidesNumbers)
-        .text("data-dir", "DIR", kOpen,
+        .choice("data", {&S::data, kEssential, kInHeader, kDecidesNumbers}, {},
+                "the data set (default: the model's own)")
+        // Compared are the sample counts.
+        .text("data-dir", {&S::data_dir, kEssential, Role::bookkeeping}, "DIR",
               "folder of the data set's files (default: $RANKLAB_DATA, then the usual folders)")
-        .bind(&TrainingSettings::data_dir, kEssential,
-              Role::bookkeeping)  // sample counts are compared
-        .text("inputs", "FILES", kOpen,
+        .text("inputs", {&S::inputs, Role::bookkeeping}, "FILES",
               "files of the inputs, one per input, separated by commas (npy: X.npy; hdf5: "
               "FILE:/DATASET); the first axis counts samples")
-        .bind(&TrainingSettings::inputs, Role::bookkeeping)
         .needs(kOwnData)
-        .text("targets", "FILE", kOpen, "file of the targets that belong to --inputs")
-        .bind(&TrainingSettings::targets, Role::bookkeeping)
+        .text("targets", {&S::targets, Role::bookkeeping}, "FILE",
+              "file of the targets that belong to --inputs")
         .needs(kOwnData)
-        .integer("width", {1, 65536}, "1",
+        .integer("width", {&S::width, kDecidesNumbers}, {1, 65536},
                  "divide the channels inside the model by N, for small tests of the same depth")
-        .bind(&TrainingSettings::width, kDecidesNumbers)
-        .choice("full-scale", {"on", "off"}, "on",
+        .choice("full-scale", {&S::full_scale, kDecidesNumbers}, {"on", "off"},
                 "unet3d: include the innermost layer, down to one voxel")
-        .bind(&TrainingSettings::full_scale, kDecidesNumbers)
         .needs(kVolumes)
-        .real("lambda-rho", 0, "0", "unet3d: weight of the density term in the loss")
-        .bind(&TrainingSettings::lambda_rho, kDecidesNumbers)
+        .real("lambda-rho", {&S::lambda_rho, kDecidesNumbers}, 0,
+              "unet3d: weight of the density term in the loss")
         .needs(kVolumes);
 }
 
 void add_length(Schema& rows) {
-    rows.integer("batch-size", {1, kMostBatch}, kOpen,
+    rows.integer("batch-size", {&S::batch_size, kEssential, kInHeader, kKeepsSampleWork},
+                 {1, kMostBatch},
                  "samples per rank and step (default: the model's, 64 for mnist-cnn)")
-        .bind(&TrainingSettings::batch_size, kEssential, kInHeader, kKeepsSampleWork)
-        .integer("global-batch-size", {1, kMostBatch}, kOpen,
-                 "samples per step over all ranks, instead of --batch-size")
-        .bind(&TrainingSettings::global_batch_size, kEssential, kDecidesNumbers, kKeepsSampleWork)
+        .integer("global-batch-size",
+                 {&S::global_batch_size, kEssential, kDecidesNumbers, kKeepsSampleWork},
+                 {1, kMostBatch}, "samples per step over all ranks, instead of --batch-size")
         .instead_of("batch-size")
-        .integer("expected-ranks", {1, kMostBatch}, kOpen,
+        // Compared are the ranks that took part.
+        .integer("expected-ranks", {&S::expected_ranks, Role::bookkeeping}, {1, kMostBatch},
                  "in a config file: number of ranks that it was made for; fewer need --accumulate "
                  "or --batch-size")
         .formerly("made-for-ranks")
-        .bind(&TrainingSettings::expected_ranks,
-              Role::bookkeeping)  // the ranks that took part are compared
-        .integer("epochs", {1, 1'000'000'000}, kOpen, "passes over the training samples")
-        .bind(&TrainingSettings::epochs, kEssential, kInHeader, Role::length)
+        .integer("epochs", {&S::epochs, kEssential, kInHeader, Role::length}, {1, 1'000'000'000},
+                 "passes over the training samples")
         .integer(
-            "steps", 1, kOpen,
+            "steps", {&S::steps, kEssential, kInHeader, Role::length}, 1,
             "counted steps after the warm-up, instead of --epochs (default: 100 without --epochs)")
-        .bind(&TrainingSettings::steps, kEssential, kInHeader, Role::length)
         .instead_of("epochs")
         .append(target_setting<TrainingSettings>("--steps"))
         .needs({.other = "steps",
@@ -95,138 +84,114 @@ void add_length(Schema& rows) {
 }
 
 void add_optimizer(Schema& rows) {
-    rows.choice("optimizer", {}, kOpen,
+    rows.choice("optimizer", {&S::optimizer, kDecidesNumbers}, {},
                 "the optimizer (default: the model's, adadelta for mnist-cnn)")
-        .bind(&TrainingSettings::optimizer, kDecidesNumbers)
-        .flag("fused-optimizer",
+        .flag("fused-optimizer", {&S::fused_optimizer, kDecidesNumbers},
               "use LibTorch's fused kernel for --optimizer sgd or adam on the CPU, as on a GPU")
-        .bind(&TrainingSettings::fused_optimizer, kDecidesNumbers)
-        .real("momentum", 0, kOpen,
+        .real("momentum", {&S::momentum, kDecidesNumbers}, 0,
               "momentum of --optimizer sgd (default: the model's, 0.9 for resnets)")
-        .bind(&TrainingSettings::momentum, kDecidesNumbers)
-        .choice("ops", {"ranklab", "libtorch"}, kOpen,
+        .choice("ops", {&S::ops, kDecidesNumbers}, {"ranklab", "libtorch"},
                 "CPU kernels of dropout, pooling, Adam and Adadelta: ranklab's or LibTorch's "
                 "(docs/precision.md; default: ranklab, on a GPU libtorch)")
-        .bind(&TrainingSettings::ops, kDecidesNumbers)
         .when_absent("libtorch", {.other = "device", .values = {"cuda"}})
         .when_absent("ranklab")
-        .choice("dropout", {"on", "off"}, "on", "the model's dropout layers")
-        .bind(&TrainingSettings::dropout, kDecidesNumbers)
-        .choice("shuffle", {"on", "off"}, "on",
+        .choice("dropout", {&S::dropout, kDecidesNumbers}, {"on", "off"},
+                "the model's dropout layers")
+        .choice("shuffle", {&S::shuffle, kDecidesNumbers, kKeepsSampleWork}, {"on", "off"},
                 "shuffle the samples in each epoch, by seed + epoch")
-        .bind(&TrainingSettings::shuffle, kDecidesNumbers, kKeepsSampleWork)
-        .choice("sharding", {"pad", "exact"}, "pad",
+        .choice("sharding", {&S::sharding, Role::coordination, kDecidesNumbers}, {"pad", "exact"},
                 "pad: equal shares per rank, as PyTorch's DistributedSampler, with repeated "
-                "samples that are not counted; exact: every sample once, with a weighted mean")
-        .bind(&TrainingSettings::sharding, Role::coordination, kDecidesNumbers);
+                "samples that are not counted; exact: every sample once, with a weighted mean");
 }
 
 void add_input(Schema& rows) {
     rows.section("How samples are read")
-        .integer("train-samples", {1, kMostSamples}, kOpen,
+        .integer("train-samples", {&S::train_samples, kDecidesNumbers, kKeepsSampleWork},
+                 {1, kMostSamples},
                  "samples per epoch (default: all; of volumes, crops of 16 times their size)")
-        .bind(&TrainingSettings::train_samples, kDecidesNumbers, kKeepsSampleWork)
-        .integer("validation-samples", {1, kMostSamples}, kOpen,
-                 "samples per evaluation (default: as for --train-samples)")
-        .bind(&TrainingSettings::validation_samples, kKeepsSampleWork)
-        .choice("input", {"real", "synthetic", "io-only"}, "real",
+        .integer("validation-samples", {&S::validation_samples, kKeepsSampleWork},
+                 {1, kMostSamples}, "samples per evaluation (default: as for --train-samples)")
+        .choice("input", {&S::input, kDecidesNumbers}, {"real", "synthetic", "io-only"},
                 "real: read the data; synthetic: reuse the first batch; io-only: read batches and "
                 "compute nothing")
-        .bind(&TrainingSettings::input, kDecidesNumbers)
-        .integer("workers", {0, kMostThreads}, kOpen,
+        .integer("workers", &S::workers, {0, kMostThreads},
                  "loader threads, which read, decode and augment ahead; 0: the training thread "
                  "does it (default: the model's)")
-        .bind(&TrainingSettings::workers)
-        .integer("loader-cost-us", {0, 10'000'000}, "0",
+        .integer("loader-cost-us", &S::loader_cost_us, {0, 10'000'000},
                  "us of CPU time that the loader adds to each training sample, to emulate decoding "
                  "and transforms")
-        .bind(&TrainingSettings::loader_cost_us)
-        .integer("prefetch", {1, 65536}, "2", "maximum number of batches made ahead")
-        .bind(&TrainingSettings::prefetch)
+        .integer("prefetch", &S::prefetch, {1, 65536}, "maximum number of batches made ahead")
         .integer(
-            "image-size", {1, 16384}, kOpen,
+            "image-size", {&S::image_size, kDecidesNumbers}, {1, 16384},
             "height and width that images are resized to (default: the model's, 224 for resnets)")
-        .bind(&TrainingSettings::image_size, kDecidesNumbers)
         .excludes({.other = "model",
                    .because = "it takes volumes; --crop-edge is for these",
                    .property = "volumes"})
-        .choice("volume-access", {"lowmem", "inmem"}, "lowmem",
+        .choice("volume-access", &S::volume_access, {"lowmem", "inmem"},
                 "lowmem: read crops from the disk; inmem: keep the whole file in memory")
-        .bind(&TrainingSettings::volume_access)
         .needs(kVolumes)
-        .integer("crop-edge", {1, 2048}, kOpen,
+        .integer("crop-edge", {&S::crop_edge, kDecidesNumbers}, {1, 2048},
                  "edge of the crops of volumes (default: the model's, 64)")
-        .bind(&TrainingSettings::crop_edge, kDecidesNumbers)
         .needs(kVolumes)
-        .choice("rotate", {"on", "off"}, "on", "rotate each crop by one of the cube's 24 rotations")
-        .bind(&TrainingSettings::rotate, kDecidesNumbers)
+        .choice("rotate", {&S::rotate, kDecidesNumbers}, {"on", "off"},
+                "rotate each crop by one of the cube's 24 rotations")
         .needs(kVolumes)
-        .flag("rotate-vectors", "rotate the components of velocities, too (the original does not)")
-        .bind(&TrainingSettings::rotate_vectors, kDecidesNumbers)
+        .flag("rotate-vectors", {&S::rotate_vectors, kDecidesNumbers},
+              "rotate the components of velocities, too (the original does not)")
         .needs(kVolumes);
 }
 
 void add_ablation(Schema& rows) {
     rows.section("What limits it")
-        .flag("ablation",
+        .flag("ablation", {&S::ablation, kEssential},
               "instead of a run, alternate trials of --steps steps (20): input only, without "
               "input, without communication, without both, and the whole step")
-        .bind(&TrainingSettings::ablation, kEssential)
         .excludes_each({"epochs", "checkpoint", "save-parameters", "time-limit"},
                        "it makes trials of --steps steps")
         .needs({.other = "input", .values = {"real"}, .because = "its trials set the input"})
-        .integer("repetitions", {1, 10000}, kOpen,
+        .integer("repetitions", {&S::repetitions, Role::times}, {1, 10000},
                  "with --ablation: trials of each kind (default: 3)")
-        .bind(&TrainingSettings::repetitions, Role::times)
         .needs({.other = "ablation",
                 .because = "a command makes one run; ranklab sweep train --repeat N makes several"})
-        .text("benchy-json", "FILE", kOpen, "with --ablation: write the trials as benchy's JSON")
-        .bind(&TrainingSettings::benchy_json, Role::kept)
+        .text("benchy-json", {&S::benchy_json, Role::kept}, "FILE",
+              "with --ablation: write the trials as benchy's JSON")
         .needs({.other = "ablation"});
 }
 
 void add_rate(Schema& rows) {
     rows.section("Learning rate")
-        .real("lr", {0, kHighestRate}, kOpen,
+        .real("lr", {&S::lr, kEssential, kDecidesNumbers, kKeepsSampleWork}, {0, kHighestRate},
               "learning rate for the base batch size (default: the model's or the optimizer's)")
-        .bind(&TrainingSettings::lr, kEssential, kDecidesNumbers, kKeepsSampleWork)
-        .choice("lr-schedule", {}, kOpen,
+        .choice("lr-schedule", {&S::lr_schedule, kDecidesNumbers, kKeepsSampleWork}, {},
                 "step: lr x gamma^epoch; cosine: falls to --end-lr at the last step; "
                 "cosine-published: as in the U-Net tutorial's code (default: the model's)")
-        .bind(&TrainingSettings::lr_schedule, kDecidesNumbers, kKeepsSampleWork)
-        .real("gamma", 0, kOpen,
+        .real("gamma", {&S::gamma, kDecidesNumbers, kKeepsSampleWork}, 0,
               "factor of --lr-schedule step (default: the model's, 0.7 for mnist-cnn)")
-        .bind(&TrainingSettings::gamma, kDecidesNumbers, kKeepsSampleWork)
-        .choice("lr-scaling", {}, kOpen,
+        .choice("lr-scaling", {&S::lr_scaling, kDecidesNumbers, kKeepsSampleWork}, {},
                 "how lr grows with global / base batch size (default: the model's: sqrt for "
                 "unet3d, otherwise none)")
-        .bind(&TrainingSettings::lr_scaling, kDecidesNumbers, kKeepsSampleWork)
-        .integer("base-batch-size", 1, kOpen,
+        .integer("base-batch-size", {&S::base_batch_size, kDecidesNumbers, kKeepsSampleWork}, 1,
                  "global batch size to which --lr belongs (default: the model's, 32 for unet3d, 64 "
                  "for mnist-cnn)")
-        .bind(&TrainingSettings::base_batch_size, kDecidesNumbers, kKeepsSampleWork)
-        .integer("lr-warmup-steps", 0, kOpen,
+        .integer("lr-warmup-steps", {&S::lr_warmup_steps, kDecidesNumbers, kKeepsSampleWork}, 0,
                  "steps over which the rate rises from 0, if it is scaled and the global batch is "
                  "above the base batch (default: the model's, 128 for unet3d, otherwise 0)")
-        .bind(&TrainingSettings::lr_warmup_steps, kDecidesNumbers, kKeepsSampleWork)
-        .real("end-lr", 0, "0", "final rate of the cosine schedules")
-        .bind(&TrainingSettings::end_lr, kDecidesNumbers, kKeepsSampleWork)
-        .integer("lr-total-steps", 1, kOpen,
+        .real("end-lr", {&S::end_lr, kDecidesNumbers, kKeepsSampleWork}, 0,
+              "final rate of the cosine schedules")
+        .integer("lr-total-steps", {&S::lr_total_steps, kDecidesNumbers, kKeepsSampleWork}, 1,
                  "length of the cosine schedules in steps (default: the whole run; "
                  "cosine-published with --epochs: epochs x (samples / global batch), rounded down)")
-        .bind(&TrainingSettings::lr_total_steps, kDecidesNumbers, kKeepsSampleWork)
         .needs({.other = "lr-schedule", .values = {"cosine", "cosine-published"}});
 }
 
 void add_speed(Schema& rows) {
     rows.section("What it computes in")
-        .choice("precision", {"fp32", "tf32", "bf16", "fp16", "fp64"}, "fp32",
+        .choice("precision", {&S::precision, kEssential, kDecidesNumbers},
+                {"fp32", "tf32", "bf16", "fp16", "fp64"},
                 "bf16, fp16: fp32 parameters with autocast, fp16 with loss scaling; tf32: on GPUs "
                 "only (docs/precision.md)")
-        .bind(&TrainingSettings::precision, kEssential, kDecidesNumbers)
-        .choice("device", {"auto", "cpu", "cuda"}, "auto",
+        .choice("device", {&S::device, kDecidesNumbers}, {"auto", "cpu", "cuda"},
                 "where to compute; auto: on GPUs if every rank sees one")
-        .bind(&TrainingSettings::device, kDecidesNumbers)
         .no_option({"gpus", "ngpus", "num-gpus", "gpus-per-node", "devices", "num-devices"},
                    "a rank computes on one GPU, and the launcher starts the ranks: mpirun -n N "
                    "ranklab train --device cuda ...; with --mode dp one rank takes --replicas GPUs")
@@ -234,16 +199,17 @@ void add_speed(Schema& rows) {
                    .because = "the backend carries GPU memory",
                    .own = {"cpu"},
                    .property = "gpu-memory"})
-        .choice("memory-format", {"auto", "contiguous", "channels-last"}, "auto",
+        // Compared is the format used.
+        .choice("memory-format", {&S::memory_format, Role::bookkeeping},
+                {"auto", "contiguous", "channels-last"},
                 "memory format of images, volumes and convolutions; auto: channels-last for the "
                 "ResNets and the U-Net (on a GPU only in 16 bits), otherwise contiguous; the "
                 "setting channels-last has the choice")
-        .bind(&TrainingSettings::memory_format, Role::bookkeeping)  // what was taken is compared
-        .flag("channels-last", "--memory-format channels-last: channels innermost in memory")
-        .bind(&TrainingSettings::channels_last, kDecidesNumbers)
+        .flag("channels-last", {&S::channels_last, kDecidesNumbers},
+              "--memory-format channels-last: channels innermost in memory")
         .instead_of("memory-format")
-        .flag("jit", "run the network as a traced, optimised graph of TorchScript")
-        .bind(&TrainingSettings::jit, kDecidesNumbers)
+        .flag("jit", {&S::jit, kDecidesNumbers},
+              "run the network as a traced, optimised graph of TorchScript")
         .excludes({.other = "precision",
                    .values = {"bf16", "fp16"},
                    .because = "a graph has fixed types, which autocast changes"})
@@ -251,35 +217,31 @@ void add_speed(Schema& rows) {
             {.other = "mode",
              .values = {"dp"},
              .because = "each replica has its own random generator, which a graph does not use"})
-        .flag("cuda-graph", "on a GPU: launch forward and backward as one CUDA graph")
-        .bind(&TrainingSettings::cuda_graph, kDecidesNumbers)
+        .flag("cuda-graph", {&S::cuda_graph, kDecidesNumbers},
+              "on a GPU: launch forward and backward as one CUDA graph")
         .excludes({.other = "jit", .because = "both turn a step into one graph"})
         .excludes({.other = "mode",
                    .values = {"dp"},
                    .because = "a graph is recorded on one GPU, but replicas use several"})
         .needs({.other = "device", .values = {"cuda"}, .because = "it records the work of a GPU"})
-        .choice("cudnn-benchmark", {"on", "off"}, "on",
-                "on a GPU: let cuDNN try its algorithms and keep the fastest")
-        .bind(&TrainingSettings::cudnn_benchmark);
+        .choice("cudnn-benchmark", &S::cudnn_benchmark, {"on", "off"},
+                "on a GPU: let cuDNN try its algorithms and keep the fastest");
 }
 
 void add_way(Schema& rows) {
     rows.section("How it is spread")
-        .choice("mode", {"single", "dp", "ddp"}, kOpen,
+        .choice("mode", {&S::mode, kEssential, kInHeader, Role::coordination, kDecidesNumbers},
+                {"single", "dp", "ddp"},
                 "ddp: one replica per rank; dp: replicas in threads of one rank, one per GPU with "
                 "--device cuda (default: single at one rank, ddp above)")
-        .bind(&TrainingSettings::mode, kEssential, kInHeader, Role::coordination, kDecidesNumbers)
-        .integer("replicas", {1, kMostThreads}, kOpen,
+        .integer("replicas", {&S::replicas, Role::coordination, kDecidesNumbers}, {1, kMostThreads},
                  "replicas of --mode dp, which share the rank's batch and threads (default: 2, on "
                  "GPUs one per visible GPU)")
-        .bind(&TrainingSettings::replicas, Role::coordination, kDecidesNumbers)
         .needs({.other = "mode", .values = {"dp"}})
-        .choice("sync", {}, kOpen,
+        .choice("sync", {&S::sync, kEssential, kInHeader, Role::coordination, kDecidesNumbers}, {},
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
-        .bind(&TrainingSettings::sync, kEssential, kInHeader, Role::coordination, kDecidesNumbers)
-        .choice("backend", {}, kOpen,
+        .choice("backend", {&S::backend, Role::coordination}, {},
                 "library that carries the gradients (default: nccl between GPUs, otherwise mpi)")
-        .bind(&TrainingSettings::backend, Role::coordination)
         .excludes({.other = "mode",
                    .values = {"dp"},
                    .because = "dp copies between the GPUs of one process and needs no backend",
@@ -289,110 +251,92 @@ void add_way(Schema& rows) {
              .because = "that --sync reduces in host memory; use --backend mpi, or --sync bucketed",
              .property = "host-memory",
              .own_property = "gpu-memory"})
-        .real("bucket-cap-mb", {0.001, 1e6}, "25",
+        .real("bucket-cap-mb", {&S::bucket_cap_mb, Role::coordination}, {0.001, 1e6},
               "size of gradient buckets in MiB (the first: at most 1)")
-        .bind(&TrainingSettings::bucket_cap_mb, Role::coordination)
-        .text("buckets", "FILE", kOpen,
+        .text("buckets", {&S::buckets, Role::request}, "FILE",
               "with --dry-run: write a step's gradient buckets as CSV, for `ranklab comm "
               "--from-model "
               "FILE`")
-        .bind(&TrainingSettings::buckets, Role::request)
         .needs({.other = "dry-run", .because = "a run stores the table communication"})
         .excludes(
             {.other = "mode", .values = {"single", "dp"}, .because = "it reduces no gradients"})
         .excludes({.other = "sync", .values = {"none"}, .because = "it reduces no gradients"})
         .excludes({.other = "input", .values = {"io-only"}, .because = "it computes no gradients"})
-        .choice("mpi-progress", {"none", "poll", "thread"}, kOpen,
+        .choice("mpi-progress", {&S::progress, Role::coordination, kFollowsRanks},
+                {"none", "poll", "thread"},
                 "what drives MPI progress during backward: nothing, polls from backward's hooks, "
                 "or a thread (default: thread between hosts or with a spare core, otherwise none)")
         .formerly("progress")
-        .bind(&TrainingSettings::progress, Role::coordination, kFollowsRanks)
         .excludes({.other = "sync",
                    .because = "that --sync waits inside backward and needs --mpi-progress thread",
                    .own = {"none", "poll"},
                    .property = "waits-in-backward"})
-        .choice("transfer", {"background", "blocking"}, kOpen,
+        .choice("transfer", {&S::transfer, Role::coordination, kFollowsRanks},
+                {"background", "blocking"},
                 "allreduce of gradients; background: non-blocking; blocking: blocking, once all "
                 "ranks are ready (default: background between hosts, blocking within one)")
-        .bind(&TrainingSettings::transfer, Role::coordination, kFollowsRanks)
-        .choice("compress", {"none", "fp16", "bf16"}, "none",
-                "element type to which gradients are rounded for sending")
-        .bind(&TrainingSettings::compress, kBetweenRanks, kDecidesNumbers)
-        .integer("accumulate", {1, 100'000}, "1",
+        .choice("compress", {&S::compress, kBetweenRanks, kDecidesNumbers},
+                {"none", "fp16", "bf16"}, "element type to which gradients are rounded for sending")
+        .integer("accumulate", {&S::accumulate, kDecidesNumbers, kKeepsSampleWork}, {1, 100'000},
                  "micro-batches per step; gradients are summed over ranks after the last one")
-        .bind(&TrainingSettings::accumulate, kDecidesNumbers, kKeepsSampleWork)
         .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
         .flag("no-broadcast-buffers",
+              {&S::no_broadcast_buffers, Role::coordination, kDecidesNumbers},
               "keep each rank's own BatchNorm statistics, instead of broadcasting rank 0's before "
               "each forward")
-        .bind(&TrainingSettings::no_broadcast_buffers, Role::coordination, kDecidesNumbers)
-        .integer("overlap-steps", {0, 1'000'000}, kOpen,
+        .integer("overlap-steps", {&S::overlap_steps, Role::aside, kBetweenRanks}, {0, 1'000'000},
                  "pairs of steps with and without communication, made after the run to measure the "
                  "overlap (default: steps/10, at least 6, at most 20, with ddp on several ranks; 0 "
                  "below 20 steps)")
-        .bind(&TrainingSettings::overlap_steps, Role::aside, kBetweenRanks)
-        .text("inject-delay", "RANK:PHASE:MS", kOpen,
-              "delay a phase of one rank, to test that the report names it")
-        .bind(&TrainingSettings::inject_delay);
+        .text("inject-delay", &S::inject_delay, "RANK:PHASE:MS",
+              "delay a phase of one rank, to test that the report names it");
 }
 
 void add_views(Schema& rows) {
     rows.section("What is recorded")
-        .text("profile", "lines,layers", kOpen,
+        .text("profile", {&S::profile, kKeepsSampleWork}, "lines,layers",
               "lines: time per line of the training loop, as line_profiler's table; layers: time "
               "per layer of the network, with this machine's roofline")
-        .bind(&TrainingSettings::profile, kKeepsSampleWork)
         .excludes({.other = "ablation", .because = "it makes trials instead of one training"})
-        .text("tensorboard", "DIR", kOpen,
+        .text("tensorboard", {&S::tensorboard, Role::kept}, "DIR",
               "write curves for TensorBoard to this folder, every 10 steps")
-        .bind(&TrainingSettings::tensorboard, Role::kept)
         .excludes({.other = "ablation", .because = "it makes trials instead of one training"})
-        .text("trace", "FILE.json", kOpen,
+        .text("trace", {&S::trace, Role::kept}, "FILE.json",
               "write a few steps as LibTorch's profiler sees them, for Perfetto and TensorBoard: "
               "FILE.rankN.json of each rank, FILE.json of all ranks")
-        .bind(&TrainingSettings::trace, Role::kept)
         .excludes({.other = "ablation", .because = "it makes trials instead of one training"})
-        .text("trace-window", "FIRST:COUNT", kOpen,
+        .text("trace-window", {&S::trace_window, Role::bookkeeping}, "FIRST:COUNT",
               "the steps of --trace and --nvtx, counted from 1 (default: three after the warm-up)")
-        .bind(&TrainingSettings::trace_window, Role::bookkeeping)
-        .flag("nvtx",
+        .flag("nvtx", {&S::nvtx, Role::bookkeeping},
               "for nsys and ncu: in the steps of --trace-window, mark operators, phases and "
               "buckets as NVTX ranges, and switch the CUDA profiler on")
-        .bind(&TrainingSettings::nvtx, Role::bookkeeping)
         .excludes({.other = "trace", .because = "LibTorch has one profiler at a time"})
         .excludes({.other = "ablation", .because = "it makes trials instead of one training"});
 }
 
 void add_checks(Schema& rows) {
     rows.section("What is checked")
-        .choice("evaluate", {"epoch", "end", "off"}, kOpen,
+        .choice("evaluate", {&S::evaluate, Role::aside}, {"epoch", "end", "off"},
                 "evaluate on the test samples, after each epoch and at the end, or once at the end "
                 "(default: epoch with --epochs, off with --steps)")
-        .bind(&TrainingSettings::evaluate, Role::aside)
         .integer(
-            "eval-batch-size", {1, kMostBatch}, kOpen,
+            "eval-batch-size", {&S::eval_batch_size, Role::aside}, {1, kMostBatch},
             "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
-        .bind(&TrainingSettings::eval_batch_size, Role::aside)
-        .choice("check-parameters", {"step", "end"}, "end",
+        .choice("check-parameters", {&S::check_parameters, Role::aside}, {"step", "end"},
                 "when to compare the parameters of all ranks, bit by bit")
-        .bind(&TrainingSettings::check_parameters, Role::aside)
-        .text("save-parameters", "FILE", kOpen,
-              "write rank 0's final parameters to this file (HDF5, float64, by name)")
-        .bind(&TrainingSettings::save_parameters, Role::kept);
+        .text("save-parameters", {&S::save_parameters, Role::kept}, "FILE",
+              "write rank 0's final parameters to this file (HDF5, float64, by name)");
     rows.section("Checkpoints")
-        .text("checkpoint", "DIR", kOpen,
+        .text("checkpoint", {&S::checkpoint, Role::kept}, "DIR",
               "write DIR/checkpoint.h5, from which --resume continues (DIR is made if missing)")
-        .bind(&TrainingSettings::checkpoint, Role::kept)
         .excludes({.other = "input", .values = {"io-only"}, .because = "it trains nothing"})
-        .integer("checkpoint-every", 1, kOpen,
+        .integer("checkpoint-every", {&S::checkpoint_every, Role::aside}, 1,
                  "steps between checkpoints (default: one at each epoch's end); the end of the run "
                  "writes one, too")
-        .bind(&TrainingSettings::checkpoint_every, Role::aside)
         .needs({.other = "checkpoint"})
-        .flag("resume",
+        .flag("resume", {&S::resume, Role::kept},
               "continue from the checkpoint in --checkpoint DIR; start from the beginning if there "
               "is none")
-        .bind(&TrainingSettings::resume, Role::kept)
         .needs({.other = "checkpoint"});
 }
 

@@ -76,15 +76,13 @@ class Convert final : public Verb {
     void describe(options::Schema& schema) const override {
         schema.positional(2);
         schema.section("Conversion")
-            .text("output", "FILE", std::nullopt, "the file to make; the same as the second word")
-            .bind(&ConvertSettings::output)
-            .integer("chunk", 0, "0", "edge of a chunk of the HDF5 datasets; 0 for contiguous ones")
-            .bind(&ConvertSettings::chunk)
-            .text("dataset", "NAME", std::nullopt,
+            .text("output", &ConvertSettings::output, "FILE",
+                  "the file to make; the same as the second word")
+            .integer("chunk", &ConvertSettings::chunk, 0,
+                     "edge of a chunk of the HDF5 datasets; 0 for contiguous ones")
+            .text("dataset", &ConvertSettings::dataset, "NAME",
                   "the HDF5 dataset of one npy file (default: by its channels)")
-            .bind(&ConvertSettings::dataset)
-            .flag("force", "replace what is there already")
-            .bind(&ConvertSettings::force);
+            .flag("force", &ConvertSettings::force, "replace what is there already");
     }
     ToolPlan settle(const options::Options& given) const override {
         const auto settings = given.fields<ConvertSettings>();

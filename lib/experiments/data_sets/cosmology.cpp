@@ -15,9 +15,9 @@ constexpr double kLargestScale = 1e6;
 
 struct CosmologySettings {
     std::optional<std::string> output;
-    std::int64_t edge = 0, chunk = 0, seed = 0;
+    std::int64_t edge = 128, chunk = 0, seed = 1;
     bool force = false;
-    double sigma = 0, speed = 0;
+    double sigma = 2, speed = 0.3;
 };
 
 data::CosmologySpec spec_of(const CosmologySettings& settings) {
@@ -67,25 +67,19 @@ class MakeCosmology final : public Verb {
     void describe(options::Schema& schema) const override {
         schema.positional(1);
         schema.section("Volume")
-            .text("output", "FILE", std::nullopt,
+            .text("output", &CosmologySettings::output, "FILE",
                   "the file to make; the same as the word FILE.h5 (default: cosmology-<edge>.h5)")
-            .bind(&CosmologySettings::output)
-            .integer("edge", {2, 16384}, "128", "cells along each axis")
-            .bind(&CosmologySettings::edge)
-            .integer("chunk", 0, "0",
+            .integer("edge", &CosmologySettings::edge, {2, 16384}, "cells along each axis")
+            .integer("chunk", &CosmologySettings::chunk, 0,
                      "edge of a chunk, which holds all channels of a cube: 16 to 64; 0 for one "
                      "contiguous array, as published")
-            .bind(&CosmologySettings::chunk)
-            .integer("seed", {0, options::kWholeNumbers}, "1",
+            .integer("seed", &CosmologySettings::seed, {0, options::kWholeNumbers},
                      "seed of the noise from which all fields come")
-            .bind(&CosmologySettings::seed)
-            .flag("force", "replace what is there already")
-            .bind(&CosmologySettings::force);
+            .flag("force", &CosmologySettings::force, "replace what is there already");
         schema.section("Fields")
-            .real("sigma", {0, kLargestScale}, "2", "spread of ln(rho)")
-            .bind(&CosmologySettings::sigma)
-            .real("speed", {0, kLargestScale}, "0.3", "spread of a velocity component, in 9e7 cm/s")
-            .bind(&CosmologySettings::speed);
+            .real("sigma", &CosmologySettings::sigma, {0, kLargestScale}, "spread of ln(rho)")
+            .real("speed", &CosmologySettings::speed, {0, kLargestScale},
+                  "spread of a velocity component, in 9e7 cm/s");
         schema.no_option({"cutoff", "gas-smoothing"},
                          "the smallest structure is 4 cells and gas is smoothed over 3");
     }

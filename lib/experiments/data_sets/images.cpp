@@ -31,7 +31,7 @@ constexpr std::int64_t kMostImages = std::numeric_limits<std::int32_t>::max();
 
 struct ImageSettings {
     std::optional<std::string> output;
-    std::int64_t train = 0, test = 0, seed = 0;
+    std::int64_t train = 0, test = 0, seed = 1;
     bool force = false;
 };
 
@@ -54,19 +54,16 @@ class MakeImages final : public Verb {
     void describe(options::Schema& schema) const override {
         schema.positional(1);
         schema.section("Images")
-            .text("output", "DIR", std::nullopt,
+            .text("output", &ImageSettings::output, "DIR",
                   fmt::format("the folder to write into; the same as the word DIR (default: {})",
                               text_.directory))
-            .bind(&ImageSettings::output)
-            .integer("train", {1, kMostImages}, text_.train, "training images")
-            .bind(&ImageSettings::train)
-            .integer("test", {1, kMostImages}, text_.test, "test images")
-            .bind(&ImageSettings::test)
-            .integer("seed", {0, options::kWholeNumbers}, "1",
+            .integer("train", &ImageSettings::train, {1, kMostImages}, "training images")
+            .integer("test", &ImageSettings::test, {1, kMostImages}, "test images")
+            .integer("seed", &ImageSettings::seed, {0, options::kWholeNumbers},
                      "seed of the classes' patterns and of every sample")
-            .bind(&ImageSettings::seed)
-            .flag("force", "replace what is there already")
-            .bind(&ImageSettings::force);
+            .flag("force", &ImageSettings::force, "replace what is there already")
+            .fallback("train", text_.train)
+            .fallback("test", text_.test);
     }
     ToolPlan settle(const options::Options& given) const override {
         auto settings = given.fields<ImageSettings>();

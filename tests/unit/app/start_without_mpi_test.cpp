@@ -30,10 +30,8 @@ class Probe final : public experiments::Experiment {
     std::string examples() const override { return ""; }
     void describe(options::Schema& schema) const override {
         schema.section("Probe")
-            .text("act", "WORD", "", "what to do")
-            .bind(&Settings::act)
-            .flag("with", "needs MPI")
-            .bind(&Settings::with);
+            .text("act", &Settings::act, "WORD", "what to do")
+            .flag("with", &Settings::with, "needs MPI");
     }
     std::vector<experiments::Listing> listings() const override { return {}; }
     experiments::LaunchNeeds needs(const options::Options& given) const override {

@@ -79,7 +79,12 @@ TEST_F(Config, IsCheckedEvenWhereItIsOverruled) {
 
 TEST_F(Config, WhatIsForTheCommandLineIsRefused) {
     Schema schema = sample_schema();
-    schema.flag("help", "").role(Role::request).flag("list", "").role(Role::request);
+    for (const char* name : {"help", "list"})
+        schema.add({.name = name,
+                    .help = "",
+                    .type = Type::flag,
+                    .fallback = "false",
+                    .role = Role::request});
     for (const std::string line : {"config = x.ini", "help = true", "list = true"}) {
         const auto options = Options::parse(schema, {"--config", "c.ini"});
         EXPECT_THAT(tests::thrown_sentence<base::OptionError>(

@@ -86,18 +86,18 @@ TEST(Options, NoAbbreviationIsGuessed) {
 
 TEST(Options, NumbersAreOfARange) {
     struct Numbers {
-        int few = 0;
-        std::int64_t seed = 0;
+        int few = 1;
+        std::int64_t any = 0, seed = 0;
+        double share = 0, x = 0, lr = 0;
     };
     Schema schema;
     schema.section("A")
-        .integer("few", {1, 8}, "1", "")
-        .bind(&Numbers::few)
-        .real("share", {0, 1}, "0", "")
-        .integer("any", 0, "0", "");
-    schema.integer("seed", {0, kWholeNumbers}, "0", "").bind(&Numbers::seed);
-    schema.real("x", -10, "0", "");
-    schema.real("lr", {0, 1e38}, "0", "");
+        .integer("few", &Numbers::few, {1, 8}, "")
+        .real("share", &Numbers::share, {0, 1}, "")
+        .integer("any", &Numbers::any, 0, "");
+    schema.integer("seed", &Numbers::seed, {0, kWholeNumbers}, "");
+    schema.real("x", &Numbers::x, -10, "");
+    schema.real("lr", &Numbers::lr, {0, 1e38}, "");
     const auto said = [&](const std::string& word) {
         return tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {word}); });
     };
@@ -120,7 +120,7 @@ TEST(Options, SomeAreTakenSeveralTimes) {
         Words where;
     };
     Schema schema;
-    schema.section("s").texts("where", "CONDITION", "some").bind(&Filter::where);
+    schema.section("s").texts("where", &Filter::where, "CONDITION", "some");
     EXPECT_THAT(Options::parse(schema, {}).fields<Filter>().where, ::testing::IsEmpty());
     EXPECT_THAT(Options::parse(schema, {"--where", "a=b,c", "--where=d e"}).fields<Filter>().where,
                 ::testing::ElementsAre("a=b,c", "d e"));
@@ -238,7 +238,8 @@ TEST(Options, AreShownAsTheStructSettlesThem) {
 
 TEST(Options, OfNoStructArePassedOn) {
     Schema schema = sample_schema();
-    schema.text("other", "WORD", "default", "of another program").flag("quick", "");
+    schema.add({.name = "other", .help = "of another program", .fallback = "default"})
+        .add({.name = "quick", .help = "", .type = Type::flag, .fallback = "false"});
     EXPECT_THAT(Options::parse(schema, {"--steps=5"}).unbound(), ::testing::IsEmpty());
     EXPECT_THAT(Options::parse(schema, {"--quick", "--other", "a,b"}).unbound(),
                 ::testing::ElementsAre(std::pair("other", "a,b"), std::pair("quick", "true")));

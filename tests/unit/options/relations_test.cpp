@@ -11,7 +11,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 struct Settings {
-    std::string mode, precision;
+    std::string mode = "single", precision = "fp32";
     std::optional<int> replicas;
     bool jit = false, graph = false;
     std::optional<std::string> checkpoint, progress;
@@ -21,27 +21,19 @@ struct Settings {
 Schema schema() {
     Schema schema;
     schema.section("All")
-        .choice("mode", {"single", "dp"}, "single", "")
-        .bind(&Settings::mode)
-        .integer("replicas", 1, std::nullopt, "")
-        .bind(&Settings::replicas)
+        .choice("mode", &Settings::mode, {"single", "dp"}, "")
+        .integer("replicas", &Settings::replicas, 1, "")
         .needs({.other = "mode", .values = {"dp"}})
-        .choice("precision", {"fp32", "bf16", "fp16"}, "fp32", "")
-        .bind(&Settings::precision)
-        .flag("jit", "")
-        .bind(&Settings::jit)
+        .choice("precision", &Settings::precision, {"fp32", "bf16", "fp16"}, "")
+        .flag("jit", &Settings::jit, "")
         .excludes(
             {.other = "precision", .values = {"bf16", "fp16"}, .because = "its types are fixed"})
-        .flag("graph", "")
-        .bind(&Settings::graph)
+        .flag("graph", &Settings::graph, "")
         .excludes({.other = "jit"})
-        .text("checkpoint", "DIR", std::nullopt, "")
-        .bind(&Settings::checkpoint)
-        .integer("every", 1, "1", "")
-        .bind(&Settings::every)
+        .text("checkpoint", &Settings::checkpoint, "DIR", "")
+        .integer("every", &Settings::every, 1, "")
         .needs({.other = "checkpoint", .because = "its folder"})
-        .choice("progress", {"none", "poll", "thread"}, std::nullopt, "")
-        .bind(&Settings::progress)
+        .choice("progress", &Settings::progress, {"none", "poll", "thread"}, "")
         .excludes({.other = "mode", .values = {"dp"}, .own = {"none", "poll"}});
     return schema;
 }
@@ -59,15 +51,13 @@ std::string refusal(const Words& words) {
 
 TEST(Relations, OfAPropertyCountForTheEntriesThatHaveIt) {
     struct Chosen {
-        std::string model;
+        std::string model = "cnn";
         bool rotate = false;
     };
     const auto refuses = [](const char* model, const Properties& properties) {
         Schema schema;
-        schema.choice("model", {}, "cnn", "")
-            .bind(&Chosen::model)
-            .flag("rotate", "")
-            .bind(&Chosen::rotate)
+        schema.choice("model", &Chosen::model, {}, "")
+            .flag("rotate", &Chosen::rotate, "")
             .needs({.other = "model", .property = "volumes"})
             .offer("model", {"cnn", "unet"}, properties);
         const auto options = Options::parse(schema, {"--model", model, "--rotate"});

@@ -6,10 +6,10 @@
 namespace ranklab::options {
 
 struct Sample {
-    std::string sync, output;
-    std::int64_t steps = 0;
+    std::string sync = "flat", output = "results/runs.h5";
+    std::int64_t steps = 200;
     std::optional<std::int64_t> batch_size, global_batch_size;
-    double lr = 0;
+    double lr = 0.5;
     std::optional<std::string> config;
     bool dry_run = false;
 };
@@ -17,24 +17,17 @@ struct Sample {
 inline Schema sample_schema() {
     Schema schema;
     schema.section("What is done")
-        .choice("sync", {"none", "per-parameter", "flat"}, "flat", "how gradients are reduced")
-        .bind(&Sample::sync)
-        .integer("steps", {1, kWholeNumbers}, "200", "steps to make")
-        .bind(&Sample::steps)
-        .integer("batch-size", 1, std::nullopt, "samples per rank")
-        .bind(&Sample::batch_size)
-        .integer("global-batch-size", 1, std::nullopt, "samples of all ranks")
+        .choice("sync", &Sample::sync, {"none", "per-parameter", "flat"},
+                "how gradients are reduced")
+        .integer("steps", &Sample::steps, {1, kWholeNumbers}, "steps to make")
+        .integer("batch-size", &Sample::batch_size, 1, "samples per rank")
+        .integer("global-batch-size", &Sample::global_batch_size, 1, "samples of all ranks")
         .instead_of("batch-size")
-        .bind(&Sample::global_batch_size)
-        .real("lr", {0, 1e308}, "0.5", "learning rate")
-        .bind(&Sample::lr);
+        .real("lr", &Sample::lr, {0, 1e308}, "learning rate");
     schema.section("Where it goes")
-        .text("output", "FILE", "results/runs.h5", "the results file")
-        .bind(&Sample::output)
-        .text("config", "FILE", std::nullopt, "a config file")
-        .bind(&Sample::config)
-        .flag("dry-run", "print the plan only")
-        .bind(&Sample::dry_run);
+        .text("output", &Sample::output, "FILE", "the results file")
+        .text("config", &Sample::config, "FILE", "a config file")
+        .flag("dry-run", &Sample::dry_run, "print the plan only");
     return schema;
 }
 

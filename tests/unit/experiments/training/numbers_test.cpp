@@ -3,7 +3,6 @@
 // is walked over too.
 #include <gtest/gtest.h>
 
-#include "app/command_line.hpp"
 #include "base/error.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/training/training.hpp"
@@ -27,7 +26,7 @@ const std::vector<std::pair<std::string, std::string>> kTexts{{"target-ci", "{}%
 options::Schema schema_of(const Training& training) {
     options::Schema schema;
     training.describe(schema);
-    app::describe_common(schema);
+    schema.append(vocabulary::common_settings());
     return schema;
 }
 
