@@ -20,6 +20,8 @@ using results::Run;
 using Names = std::vector<std::string>;
 using Values = std::vector<double>;
 
+constexpr const char* kNotVerified = "not verified";
+
 void add_new(Names& names, const std::string& name) {
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
@@ -32,29 +34,30 @@ bool nothing_verified(const Run& run) {
     return checks != nullptr && !checks->empty() && std::ranges::count(*checks, "passed") == 0;
 }
 
-LeftOut::Why reason_to_leave_out(const Run& run, bool with_unverified) {
-    using enum LeftOut::Why;
+// Why the run does not count; "" if it does.
+std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     const auto code = static_cast<base::ExitCode>(run.exit_code);
     // Before `valid`: a run that did not converge may be marked as invalid.
-    if (code == base::ExitCode::invalid_measurement) return not_converged;
-    if (!run.valid) return invalid;
-    if (run.verified() == "NO") return failed;
-    if (code == base::ExitCode::time_limit) return time_limit;
+    if (code == base::ExitCode::invalid_measurement) return "not converged or cache-tainted";
+    if (!run.valid) return "invalid";
+    if (run.verified() == "NO") return "verification failed";
+    if (code == base::ExitCode::time_limit) return "ended by the time limit";
     // A run below a threshold counts: leaving it out would hide a regression.
-    if (run.exit_code != 0 && code != base::ExitCode::below_threshold) return exit_code;
-    if (run.measurements.empty()) return no_measurements;
-    return nothing_verified(run) && !with_unverified ? not_verified : counts;
+    if (run.exit_code != 0 && code != base::ExitCode::below_threshold)
+        return fmt::format("exit code {}", run.exit_code);
+    if (run.measurements.empty())
+        return "no measurements (of a ladder or sweep the runs themselves count)";
+    return nothing_verified(run) && !with_unverified ? kNotVerified : "";
 }
 
 Runs usable_runs(const Side& side, SideSummary& summary, bool with_unverified) {
     Runs usable;
-    InsertionOrderedMap<std::pair<LeftOut::Why, int>, LeftOut> left_out;
+    InsertionOrderedMap<std::string, LeftOut> left_out;
+    summary.name = side.name;
     for (const auto& run : side.runs) {
-        if (const auto why = reason_to_leave_out(run, with_unverified);
-            why != LeftOut::Why::counts) {
-            const int code = why == LeftOut::Why::exit_code ? run.exit_code : 0;
-            auto& some = left_out[{why, code}];
-            some = {why, code, some.runs + 1};
+        if (const auto reason = reason_to_leave_out(run, with_unverified); !reason.empty()) {
+            auto& some = left_out[reason];
+            some = {reason, some.runs + 1};
             continue;
         }
         usable.push_back(&run);
@@ -73,11 +76,10 @@ Runs usable_runs(const Side& side, SideSummary& summary, bool with_unverified) {
 void need_runs(const char* which, const SideSummary& side) {
     if (side.runs > 0) return;
     Names reasons;
-    bool unverified = false;
-    for (const auto& one : side.left_out) {
-        reasons.push_back(fmt::format("{} {}", one.runs, sentence(one)));
-        unverified = unverified || one.why == LeftOut::Why::not_verified;
-    }
+    for (const auto& [reason, runs] : side.left_out)
+        reasons.push_back(fmt::format("{} {}", runs, reason));
+    const bool unverified =
+        std::ranges::find(side.left_out, kNotVerified, &LeftOut::reason) != side.left_out.end();
     throw base::Error(fmt::format("{} ({}) has no run to compare: {}; measure again{}", which,
                                   base::printable(side.name, 100),
                                   reasons.empty() ? "it is empty" : base::join(reasons, ", "),
@@ -148,14 +150,14 @@ const Measurement& measurement_of(const Runs& runs, const std::string& name) {
 }
 
 // A row without its outcome, which depends on the number of rows.
-CompareRow open_row(const std::string& name, const Configuration& one) {
-    const Measurement& measurement = measurement_of(both(one.a, one.b), name);
+CompareRow open_row(const std::string& name, const CompareGroup& group) {
+    const Measurement& measurement = measurement_of(both(group.a, group.b), name);
     CompareRow row{.measurement = name,
                    .unit = measurement.unit,
                    .better = vocabulary::better_of(name, measurement.kind),
                    .difference = {},
-                   .a = values_of(one.a, name),
-                   .b = values_of(one.b, name)};
+                   .a = values_of(group.a, name),
+                   .b = values_of(group.b, name)};
     row.median_a = stats::quantile(row.a, 0.5);
     row.median_b = stats::quantile(row.b, 0.5);
     row.difference = stats::difference(row.a, row.b);
@@ -203,25 +205,15 @@ void close_rows(Comparison& comparison) {
     }
 }
 
-CompareGroup group_of(const Configuration& one, const std::string& title,
-                      const CompareOptions& options) {
-    CompareGroup group{.command = one.command(),
-                       .settings = one.conditions,
-                       .title = title,
-                       .runs_a = one.a.size(),
-                       .runs_b = one.b.size(),
-                       .differing = differing_keys(one, options.ignore),
-                       .notes = {},
-                       .rows = {}};
-    group.settings.erase("command");
+void fill(CompareGroup& group, const CompareOptions& options) {
     std::set<std::string> ids;
-    for (const Run* run : one.a) ids.insert(run->id);
-    for (const Run* run : one.b) group.shared += ids.contains(run->id) ? 1 : 0;
-    group.notes = notes_of(group, one);
+    for (const Run* run : group.a) ids.insert(run->id);
+    for (const Run* run : group.b) group.shared += ids.contains(run->id) ? 1 : 0;
+    group.differing = differing_keys(group, options.ignore);
+    group.notes = notes_of(group);
     for (const auto& name :
-         measurements_of(group.command, both(one.a, one.b), options.measurements))
-        group.rows.push_back(open_row(name, one));
-    return group;
+         measurements_of(group.command(), both(group.a, group.b), options.measurements))
+        group.rows.push_back(open_row(name, group));
 }
 
 }  // namespace
@@ -243,34 +235,30 @@ std::size_t Comparison::inconclusive() const {
     return count(Outcome::too_noisy) + count(Outcome::too_few_runs) + only_a.size() + only_b.size();
 }
 
-std::string Comparison::overall() const {
-    if (count(Outcome::worse) > 0) return "worse";
-    if (inconclusive() > 0) return "inconclusive";
-    if (count(Outcome::better) > 0) return "better";
-    return count(Outcome::changed) > 0 ? "changed" : "same";
+std::optional<Outcome> Comparison::overall() const {
+    if (count(Outcome::worse) > 0) return Outcome::worse;
+    if (inconclusive() > 0) return std::nullopt;
+    if (count(Outcome::better) > 0) return Outcome::better;
+    return count(Outcome::changed) > 0 ? Outcome::changed : Outcome::same;
 }
 
 Comparison compare(const Side& a, const Side& b, const CompareOptions& options) {
-    Comparison comparison;
-    comparison.min_effect = options.min_effect;
-    comparison.a.name = a.name;
-    comparison.b.name = b.name;
+    Comparison comparison{.min_effect = options.min_effect};
     const Runs runs_a = usable_runs(a, comparison.a, options.with_unverified);
     const Runs runs_b = usable_runs(b, comparison.b, options.with_unverified);
     need_runs("A", comparison.a);
     need_runs("B", comparison.b);
-    const auto all = configurations_of(runs_a, runs_b, options.ignore);
-    const Names titles = titles_of(all);
     Runs compared;
-    for (const auto& one : all)
-        if (one.on_both_sides()) compared = both(compared, both(one.a, one.b));
-    check_asked(options.measurements, compared);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i].on_both_sides())
-            comparison.groups.push_back(group_of(all[i], titles[i], options));
-        else
-            (all[i].b.empty() ? comparison.only_a : comparison.only_b).push_back(titles[i]);
+    for (auto& group : groups_of(runs_a, runs_b, options.ignore)) {
+        if (!group.on_both_sides()) {
+            (group.b.empty() ? comparison.only_a : comparison.only_b).push_back(group.title);
+            continue;
+        }
+        compared = both(compared, both(group.a, group.b));
+        comparison.groups.push_back(std::move(group));
     }
+    check_asked(options.measurements, compared);
+    for (auto& group : comparison.groups) fill(group, options);
     close_rows(comparison);
     return comparison;
 }

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +29,7 @@ struct Side {
     std::string name;  ///< "old.h5", "label:base in runs.h5"
     std::vector<results::Run> runs;
 };
+using Runs = std::vector<const results::Run*>;
 
 struct CompareQuery {
     std::string a, b;                                   ///< FILE, label:TEXT, rev:HEX or id:RUN
@@ -61,41 +64,30 @@ struct CompareRow {
 /// A setting or fact whose values differ between the sides.
 struct DifferingKey {
     std::string key;
-    std::vector<std::string> a, b;  ///< the values that occur
-    bool allowed = false;           ///< by --ignore; false: a fact that is only noted
+    std::set<std::string> a, b;  ///< the values that occur
+    bool allowed = false;        ///< by --ignore; false: a fact that is only noted
 };
 
-/// The runs of one configuration.
+/// The runs of one configuration: those with equal decisive conditions, ignored ones left out.
 struct CompareGroup {
-    std::string command;
-    model::Conditions settings;  ///< common to all runs
-    std::string title;           ///< the settings that distinguish the configuration
-    std::size_t runs_a = 0, runs_b = 0;
-    std::size_t shared = 0;  ///< runs on both sides
-    std::vector<DifferingKey> differing;
-    std::vector<std::string> notes;
-    std::vector<CompareRow> rows;
+    model::Conditions conditions = {};  ///< with the command
+    Runs a = {}, b = {};                ///< the sides' runs
+    std::string title = {};             ///< the settings that distinguish the configuration
+    std::size_t shared = 0;             ///< runs on both sides
+    std::vector<DifferingKey> differing = {};
+    std::vector<std::string> notes = {};
+    std::vector<CompareRow> rows = {};
 
-    bool same_runs() const { return shared == runs_a && runs_a == runs_b; }
+    const std::string& command() const { return conditions.at("command"); }
+    bool on_both_sides() const { return !a.empty() && !b.empty(); }
+    bool same_runs() const { return shared == a.size() && a.size() == b.size(); }
 };
 
-/// Why runs of a side do not count.
+/// Runs of a side that do not count.
 struct LeftOut {
-    enum class Why {
-        counts,
-        not_converged,
-        invalid,
-        failed,
-        time_limit,
-        exit_code,
-        no_measurements,
-        not_verified
-    };
-    Why why = Why::counts;
-    int exit_code = 0;
+    std::string reason = {};  ///< "not verified"
     std::size_t runs = 0;
 };
-std::string sentence(const LeftOut& left_out);
 
 struct SideSummary {
     std::string name;
@@ -107,22 +99,23 @@ struct SideSummary {
 
 struct Comparison {
     double min_effect = 0.03;
-    SideSummary a, b;
-    std::vector<CompareGroup> groups;
-    std::vector<std::string> only_a, only_b;  ///< configurations without a counterpart
+    SideSummary a = {}, b = {};
+    std::vector<CompareGroup> groups = {};
+    std::vector<std::string> only_a = {}, only_b = {};  ///< configurations without a counterpart
 
     std::size_t count(Outcome outcome) const;
     /// True if A and B are the same runs, so that no difference can be tested.
     bool same_runs() const;
     /// Open rows, and configurations without a counterpart.
     std::size_t inconclusive() const;
-    /// The first of worse, "inconclusive" (a row is open), better, changed, same.
-    std::string overall() const;
+    /// The first of worse, inconclusive (nullopt), better, changed, same.
+    std::optional<Outcome> overall() const;
 };
 
 /// Throws OptionError if runs of a command have no counterpart because of settings or surroundings
 /// that may not differ, if A and B have no command in common, or if no run has a requested
-/// measurement. Throws Error with the code invalid_measurement if no run of a side counts.
+/// measurement. Throws Error with the code invalid_measurement if no run of a side counts. The
+/// result points into the sides' runs.
 Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
 
 /// Which verdicts fail a gate.

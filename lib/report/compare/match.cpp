@@ -19,7 +19,7 @@ namespace {
 
 using model::Conditions;
 using results::Run;
-using All = std::vector<Configuration>;
+using Groups = std::vector<CompareGroup>;
 using Values = std::set<std::string>;
 using OfSides = std::pair<Values, Values>;
 
@@ -85,7 +85,7 @@ std::string listed(const Values& values) {
 }
 
 // The values of each key on each side, kNothing for runs without the key.
-std::map<std::string, OfSides> values_by_key(const Configuration& one,
+std::map<std::string, OfSides> values_by_key(const CompareGroup& one,
                                              Conditions (*conditions_of)(const Run&)) {
     std::map<std::string, OfSides> values;
     for (const Run* run : both(one.a, one.b))
@@ -106,8 +106,8 @@ bool is_another_work(const std::string& key) {
 
 // Throws if a command has runs without counterpart on both sides: a comparison would show their
 // settings, not the change.
-void refuse_counterparts_that_differ(const All& all, const std::vector<std::string>& ignore) {
-    std::map<std::string, Configuration> alone;  // by command
+void refuse_counterparts_that_differ(const Groups& all, const std::vector<std::string>& ignore) {
+    std::map<std::string, CompareGroup> alone;  // by command
     for (const auto& one : all)
         if (auto& some = alone[one.command()]; !one.on_both_sides()) {
             some.a = both(some.a, one.a);
@@ -133,8 +133,8 @@ void refuse_counterparts_that_differ(const All& all, const std::vector<std::stri
                             {"where", "ignore"});
 }
 
-void refuse_nothing_in_common(const All& all) {
-    if (std::ranges::any_of(all, &Configuration::on_both_sides)) return;
+void refuse_nothing_in_common(const Groups& all) {
+    if (std::ranges::any_of(all, &CompareGroup::on_both_sides)) return;
     Values of_a, of_b;
     for (const auto& one : all) (one.b.empty() ? of_a : of_b).insert(one.command());
     throw base::OptionError(
@@ -189,6 +189,23 @@ std::string load_note(const Runs& a, const Runs& b) {
         a.size(), of_b, b.size());
 }
 
+// "train, model mnist-cnn, ranks 2": the command, the main settings, and those that differ.
+void add_titles(Groups& groups) {
+    static constexpr std::array kAlways{"model", "data", "mode", "strategy",
+                                        "files", "size", "ranks"};
+    std::vector<Conditions> all;
+    for (const auto& group : groups) all.push_back(group.conditions);
+    std::vector<std::string> order(kAlways.begin(), kAlways.end());
+    for (const auto& key : model::differing_keys(all))
+        if (key != "command" && std::ranges::find(order, key) == order.end()) order.push_back(key);
+    for (auto& group : groups) {
+        group.title = group.command();
+        for (const auto& key : order)
+            if (const auto found = group.conditions.find(key); found != group.conditions.end())
+                group.title += fmt::format(", {} {}", key, found->second);
+    }
+}
+
 }  // namespace
 
 Runs both(const Runs& a, const Runs& b) {
@@ -202,68 +219,44 @@ std::string process_of(const Run& run) {
     return instance.empty() ? run.id : instance;
 }
 
-std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
-                                             const std::vector<std::string>& ignore) {
+Groups groups_of(const Runs& a, const Runs& b, const std::vector<std::string>& ignore) {
     model::refuse_unknown_ignored(ignore, keys_of(both(a, b)));
-    InsertionOrderedMap<Conditions, Configuration> met;
-    for (Runs Configuration::*side : {&Configuration::a, &Configuration::b})
-        for (const Run* run : side == &Configuration::a ? a : b) {
+    InsertionOrderedMap<Conditions, CompareGroup> met;
+    for (Runs CompareGroup::*side : {&CompareGroup::a, &CompareGroup::b})
+        for (const Run* run : side == &CompareGroup::a ? a : b) {
             Conditions conditions = decisive_conditions(*run);
             std::erase_if(conditions, [&](const auto& one) {
                 return one.first != "command" && model::is_ignored(one.first, ignore);
             });
-            Configuration& one = met[conditions];
+            CompareGroup& one = met[conditions];
             one.conditions = std::move(conditions);
             (one.*side).push_back(run);
         }
     refuse_counterparts_that_differ(met.all(), ignore);
     refuse_nothing_in_common(met.all());
+    add_titles(met.all());
     return met.all();
 }
 
-std::vector<DifferingKey> differing_keys(const Configuration& one,
+std::vector<DifferingKey> differing_keys(const CompareGroup& group,
                                          const std::vector<std::string>& ignore) {
     constexpr std::size_t kMostValues = 3;  // with more, a fact differs from run to run
     std::vector<DifferingKey> keys;
-    const auto add = [&](const std::string& key, const OfSides& values, bool allowed) {
-        if (values.first != values.second)
-            keys.push_back({key,
-                            {values.first.begin(), values.first.end()},
-                            {values.second.begin(), values.second.end()},
-                            allowed});
-    };
-    for (const auto& [key, values] : values_by_key(one, decisive_conditions))
-        if (model::is_ignored(key, ignore)) add(key, values, true);
-    for (const auto& [key, values] : values_by_key(one, noted_conditions))
-        if (values.first.size() <= kMostValues && values.second.size() <= kMostValues)
-            add(key, values, false);
+    for (const auto& [key, of] : values_by_key(group, decisive_conditions))
+        if (of.first != of.second && model::is_ignored(key, ignore))
+            keys.push_back({key, of.first, of.second, true});
+    for (const auto& [key, of] : values_by_key(group, noted_conditions))
+        if (of.first != of.second && std::max(of.first.size(), of.second.size()) <= kMostValues)
+            keys.push_back({key, of.first, of.second, false});
     return keys;
 }
 
-std::vector<std::string> notes_of(const CompareGroup& group, const Configuration& one) {
-    std::vector<std::string> notes{repeated_note("A", one.a), repeated_note("B", one.b),
-                                   shared_note(group), order_note(one.a, one.b),
-                                   load_note(one.a, one.b)};
+std::vector<std::string> notes_of(const CompareGroup& group) {
+    std::vector<std::string> notes{repeated_note("A", group.a), repeated_note("B", group.b),
+                                   shared_note(group), order_note(group.a, group.b),
+                                   load_note(group.a, group.b)};
     std::erase(notes, "");
     return notes;
-}
-
-std::vector<std::string> titles_of(const std::vector<Configuration>& groups) {
-    static constexpr std::array kAlways{"model", "data", "mode", "strategy",
-                                        "files", "size", "ranks"};
-    std::vector<Conditions> all;
-    for (const auto& group : groups) all.push_back(group.conditions);
-    std::vector<std::string> order(kAlways.begin(), kAlways.end());
-    for (const auto& key : model::differing_keys(all))
-        if (key != "command" && std::ranges::find(order, key) == order.end()) order.push_back(key);
-    std::vector<std::string> titles;
-    for (const auto& group : groups) {
-        titles.push_back(group.command());
-        for (const auto& key : order)
-            if (const auto found = group.conditions.find(key); found != group.conditions.end())
-                titles.back() += fmt::format(", {} {}", key, found->second);
-    }
-    return titles;
 }
 
 }  // namespace ranklab::report::compare

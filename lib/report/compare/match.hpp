@@ -8,35 +8,23 @@
 
 namespace ranklab::report::compare {
 
-using Runs = std::vector<const results::Run*>;
 Runs both(const Runs& a, const Runs& b);
 
 /// The identifier that the runs of one process share; the run's id if none was stored.
 std::string process_of(const results::Run& run);
 
-/// Runs with equal decisive conditions, ignored ones left out.
-struct Configuration {
-    model::Conditions conditions = {};
-    Runs a = {}, b = {};
-
-    const std::string& command() const { return conditions.at("command"); }
-    bool on_both_sides() const { return !a.empty() && !b.empty(); }
-};
-/// Returns the configurations in A's order, those of B alone last. Throws OptionError if A and B
-/// have no command in common, and if runs of one command have no counterparts; it names the
-/// conditions that differ.
-std::vector<Configuration> configurations_of(const Runs& a, const Runs& b,
-                                             const std::vector<std::string>& ignore);
+/// Returns groups with title and runs, but without rows: in A's order, those of B alone last.
+/// Throws OptionError if A and B have no command in common, and if runs of one command have no
+/// counterparts; it names the conditions that differ.
+std::vector<CompareGroup> groups_of(const Runs& a, const Runs& b,
+                                    const std::vector<std::string>& ignore);
 
 /// Ignored conditions and noted facts whose values differ between the sides.
-std::vector<DifferingKey> differing_keys(const Configuration& one,
+std::vector<DifferingKey> differing_keys(const CompareGroup& group,
                                          const std::vector<std::string>& ignore);
 
 /// Warns of runs that share a process, are on both sides, all precede the other side's, or had busy
 /// hosts.
-std::vector<std::string> notes_of(const CompareGroup& group, const Configuration& one);
-
-/// "train, model mnist-cnn, ranks 2": the command, the main settings, and those that differ.
-std::vector<std::string> titles_of(const std::vector<Configuration>& all);
+std::vector<std::string> notes_of(const CompareGroup& group);
 
 }  // namespace ranklab::report::compare

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <map>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -27,25 +26,17 @@ bool is_revision(const Run& run, const std::string& word) {
                              (clean.size() >= kShortest && word.starts_with(clean)));
 }
 
-// What the prefix of a side's word selects runs by.
-struct By {
-    std::string_view prefix;
-    bool (*fits)(const Run& run, const std::string& word);
-};
-constexpr std::array kBy{
-    By{"file:", [](const Run&, const std::string&) { return true; }},
-    By{"label:", [](const Run& run, const std::string& word) { return run.label == word; }},
-    By{"rev:", is_revision},
-    By{"id:", [](const Run& run, const std::string& word) { return run.id == word; }}};
-constexpr const By& kFile = kBy[0];
-
+// A side as the user typed it: a file, or runs of one file by a label, a revision or an id.
 struct Word {
-    const By* by = &kFile;
-    std::string value;
+    std::string by, value;
     std::string shown;  ///< with its prefix
 
-    bool is_file() const { return by == &kFile; }
-    bool fits(const Run& run) const { return by->fits(run, value); }
+    bool is_file() const { return by == "file:"; }
+    bool fits(const Run& run) const {
+        if (by == "label:") return run.label == value;
+        if (by == "id:") return run.id == value;
+        return is_file() || is_revision(run, value);
+    }
 };
 
 [[noreturn]] void refuse_unmatched(const Word& word, const fs::path& file) {
@@ -66,14 +57,14 @@ struct Word {
 Word meaning_of(const std::string& word) {
     if (word.empty())
         throw base::OptionError("A and B must not be empty; name files, labels or revisions");
-    for (const By& by : kBy)
-        if (word.starts_with(by.prefix)) return {&by, word.substr(by.prefix.size()), word};
+    for (const std::string by : {"file:", "label:", "rev:", "id:"})
+        if (word.starts_with(by)) return {by, word.substr(by.size()), word};
     std::error_code ignored;
     if (!fs::exists(word, ignored))
         throw base::OptionError(
             fmt::format("there is no file '{0}'; a label is written label:{0}, a revision rev:{0}",
                         base::printable(word, 60)));
-    return {&kFile, word, word};
+    return {"file:", word, word};
 }
 
 Side side_of(const Word& word, const fs::path& file, const CompareQuery& asked) {

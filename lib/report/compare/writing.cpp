@@ -31,30 +31,25 @@ constexpr OutcomeWords kOutcomes[] = {{Outcome::worse, "worse", "worse"},
                                       {Outcome::too_noisy, "too noisy", "too noisy"},
                                       {Outcome::too_few_runs, "too few runs", "with too few runs"}};
 
-// By LeftOut::Why.
-constexpr std::array kLeftOut{"",
-                              "not converged or cache-tainted",
-                              "invalid",
-                              "verification failed",
-                              "ended by the time limit",
-                              "exit code {}",
-                              "no measurements (of a ladder or sweep the runs themselves count)",
-                              "not verified"};
-
 std::string better_name(vocabulary::Better better) {
     static constexpr std::array kNames{"lower", "higher", "-"};
     return kNames[static_cast<std::size_t>(better)];
 }
 
+std::string overall_name(const Comparison& comparison) {
+    const auto outcome = comparison.overall();
+    return outcome ? name_of(*outcome) : "inconclusive";
+}
+
 std::string verdict_line(const Comparison& comparison) {
-    if (comparison.same_runs()) return comparison.overall() + ": A and B are the same runs";
+    if (comparison.same_runs()) return overall_name(comparison) + ": A and B are the same runs";
     Lines parts;
     for (const auto& [outcome, name, words] : kOutcomes)
         if (const std::size_t rows = comparison.count(outcome); rows > 0)
             parts.push_back(counted(rows, "row") + " " + words);
     if (const std::size_t alone = comparison.only_a.size() + comparison.only_b.size(); alone > 0)
         parts.push_back(counted(alone, "configuration") + " without counterpart");
-    return comparison.overall() + ": " + base::join(parts, ", ");
+    return overall_name(comparison) + ": " + base::join(parts, ", ");
 }
 
 std::string of_group(const Comparison& comparison, const CompareGroup& group) {
@@ -65,8 +60,8 @@ Lines notes_of(const Comparison& comparison) {
     Lines lines;
     for (const auto& [which, side] : {std::pair{"A", &comparison.a}, {"B", &comparison.b}})
         for (const auto& one : side->left_out)
-            lines.push_back(fmt::format("left out of {}: {}: {}", which, counted(one.runs, "run"),
-                                        sentence(one)));
+            lines.push_back(
+                fmt::format("left out of {}: {}: {}", which, counted(one.runs, "run"), one.reason));
     for (const auto& group : comparison.groups) {
         const std::string where = of_group(comparison, group);
         for (const auto& one : group.differing)
@@ -157,21 +152,22 @@ Json row_json(const CompareRow& row) {
 
 Json group_json(const CompareGroup& group) {
     Json settings = Json::object(), differing = Json::array(), rows = Json::array();
-    for (const auto& [key, value] : group.settings) settings[key] = value;
+    for (const auto& [key, value] : group.conditions)
+        if (key != "command") settings[key] = value;
     for (const auto& one : group.differing)
         differing.push_back(
             {{"key", one.key}, {"a", one.a}, {"b", one.b}, {"allowed", one.allowed}});
     for (const auto& row : group.rows) rows.push_back(row_json(row));
-    return {{"command", group.command}, {"title", group.title},
-            {"settings", settings},     {"runs_a", group.runs_a},
-            {"runs_b", group.runs_b},   {"differing", differing},
-            {"notes", group.notes},     {"rows", rows}};
+    return {{"command", group.command()}, {"title", group.title},
+            {"settings", settings},       {"runs_a", group.a.size()},
+            {"runs_b", group.b.size()},   {"differing", differing},
+            {"notes", group.notes},       {"rows", rows}};
 }
 
 Json side_json(const SideSummary& side) {
     Json left_out = Json::array();
     for (const auto& one : side.left_out)
-        left_out.push_back({{"reason", sentence(one)}, {"runs", one.runs}});
+        left_out.push_back({{"reason", one.reason}, {"runs", one.runs}});
     return {{"name", side.name},           {"runs", side.runs},     {"first_utc", side.first_utc},
             {"last_utc", side.last_utc},   {"labels", side.labels}, {"versions", side.versions},
             {"revisions", side.revisions}, {"left_out", left_out}};
@@ -181,11 +177,6 @@ Json side_json(const SideSummary& side) {
 
 std::string name_of(Outcome outcome) {
     return std::ranges::find(kOutcomes, outcome, &OutcomeWords::outcome)->name;
-}
-
-std::string sentence(const LeftOut& left_out) {
-    return fmt::format(fmt::runtime(kLeftOut[static_cast<std::size_t>(left_out.why)]),
-                       left_out.exit_code);
 }
 
 std::string gate_line(const Comparison& comparison, const Gate& gate) {
@@ -243,7 +234,7 @@ std::string comparison_json(const Comparison& comparison, const Gate& gate) {
                     {"only_a", comparison.only_a},
                     {"only_b", comparison.only_b},
                     {"notes", notes_of(comparison)},
-                    {"verdict", comparison.overall()},
+                    {"verdict", overall_name(comparison)},
                     {"inconclusive", comparison.inconclusive()},
                     {"gate",
                      {{"fail_on_regression", gate.fail_on_regression},

@@ -167,13 +167,16 @@ Section published_section(const Source& source) {
                      {.name = "source"}};
     for (const auto& row : source.references.rows)
         for (const std::size_t group : newest_groups(source.groups, "", 500)) {
-            if (row.same_as.empty() || !source.groups.has(group, row.quantity)) continue;
+            const auto &quantity = row.at("quantity"), &note = row.at("note");
+            if (row.at("same_as").empty() || !source.groups.has(group, quantity)) continue;
             if (!model::is_same_experiment(row, source.newest(group))) continue;
-            const auto found = source.groups.estimate(group, row.quantity);
+            const auto found = source.groups.estimate(group, quantity);
             frame.rows.push_back(
-                {{row.experiment, row.quantity, readable(row.value, row.unit),
-                  readable(found.value, found.ci, found.unit), row.conditions,
-                  row.source + (row.note.empty() ? "" : "; " + row.note) + "; " + row.document},
+                {{row.at("experiment"), quantity,
+                  readable(base::number_above_0(row.at("value")), row.at("unit")),
+                  readable(found.number, found.interval, source.groups.unit(quantity)),
+                  row.at("conditions"),
+                  row.at("source") + (note.empty() ? "" : "; " + note) + "; " + row.source},
                  {}});
         }
     if (!frame.empty()) section.tables.push_back(std::move(frame));

@@ -116,15 +116,16 @@ Json group_json(const Groups& groups, const model::Scaling& scaling, std::size_t
     for (const auto& name : groups.keys()) key[name] = groups.key(group, name);
     for (const std::size_t column : table.all(Role::measured)) {
         const auto& name = table.columns[column].name;
-        const model::Estimate found = groups.estimate(group, name);
-        if (found.runs > 0)
+        const Cell found = groups.estimate(group, name);
+        const std::size_t runs = groups.values(group, name).size();
+        if (runs > 0)
             measurements.push_back({{"name", name},
-                                    {"unit", found.unit},
-                                    {"runs", found.runs},
-                                    {"interval_over", found.runs == 1 ? "repetitions" : "runs"},
-                                    {"median", found.value},
-                                    {"ci95_low", found.ci.low},
-                                    {"ci95_high", found.ci.high}});
+                                    {"unit", groups.unit(name)},
+                                    {"runs", runs},
+                                    {"interval_over", runs == 1 ? "repetitions" : "runs"},
+                                    {"median", found.number},
+                                    {"ci95_low", found.interval.low},
+                                    {"ci95_high", found.interval.high}});
     }
     for (const auto& caveat : table.rows[group].caveats) marks.push_back(sentence(caveat));
     for (const std::size_t run : groups.members(group))

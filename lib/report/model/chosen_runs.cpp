@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -22,18 +21,8 @@ using results::Run;
 
 constexpr std::size_t kMostValues = 8;  // of a key, listed after a misspelt one
 
-struct Order {
-    std::string_view relation;
-    bool (*holds)(double, double);
-};
-constexpr std::array kOrders{Order{"<", [](double a, double b) { return a < b; }},
-                             Order{"<=", [](double a, double b) { return a <= b; }},
-                             Order{">", [](double a, double b) { return a > b; }},
-                             Order{">=", [](double a, double b) { return a >= b; }}};
-
-const Order* find_order(std::string_view relation) {
-    const auto* const found = std::ranges::find(kOrders, relation, &Order::relation);
-    return found == kOrders.end() ? nullptr : found;
+bool is_order(std::string_view relation) {
+    return relation == "<" || relation == "<=" || relation == ">" || relation == ">=";
 }
 
 bool equal(const std::string& actual, const std::string& wanted) {
@@ -43,10 +32,11 @@ bool equal(const std::string& actual, const std::string& wanted) {
 }
 
 bool stands(const std::string& actual, std::string_view relation, const std::string& wanted) {
-    const Order* order = find_order(relation);
-    if (order == nullptr) return equal(actual, wanted);
+    if (!is_order(relation)) return equal(actual, wanted);
     const auto a = base::number_in(actual), b = base::number_in(wanted);
-    return a && b && order->holds(*a, *b);
+    if (!a || !b) return false;
+    return relation.front() == '<' ? *a < *b || (relation == "<=" && *a == *b)
+                                   : *a > *b || (relation == ">=" && *a == *b);
 }
 
 bool is_number(const std::string& text) {
@@ -56,7 +46,7 @@ bool is_number(const std::string& text) {
 }  // namespace
 
 Selection::Selection(const std::vector<std::string>& conditions) {
-    for (const auto& text : conditions) conditions_.push_back(parse(text));
+    for (const auto& text : conditions) keys_.push_back(conditions_.emplace_back(parse(text)).key);
 }
 
 Selection::Condition Selection::parse(const std::string& text) {
@@ -64,7 +54,7 @@ Selection::Condition Selection::parse(const std::string& text) {
     const std::size_t end = std::min(text.find_first_not_of("!<>=~", begin), text.size());
     const std::string relation = text.substr(begin, end - begin);
     auto values = base::split(text.substr(end), ',');
-    const bool orders = find_order(relation) != nullptr && std::ranges::all_of(values, is_number);
+    const bool orders = is_order(relation) && std::ranges::all_of(values, is_number);
     if (begin == 0 || (relation != "=" && relation != "!=" && !orders))
         throw base::OptionError(fmt::format(
             "'{}' is not a condition; give KEY=VALUE, as in model=mnist-cnn, or KEY!=VALUE, "
@@ -78,12 +68,6 @@ Selection::Condition Selection::parse(const std::string& text) {
                 base::printable(text, 80), relation),
             {"where"});
     return {text.substr(0, begin), relation, std::move(values)};
-}
-
-std::vector<std::string> Selection::keys() const {
-    std::vector<std::string> keys;
-    for (const auto& condition : conditions_) keys.push_back(condition.key);
-    return keys;
 }
 
 bool Selection::matches(const Run& run) const {

@@ -26,7 +26,7 @@ class Selection {
     /// Reads settings, hosts and context (value_of), not measurements.
     bool matches(const results::Run& run) const;
     bool everything() const { return conditions_.empty(); }
-    std::vector<std::string> keys() const;
+    const std::vector<std::string>& keys() const { return keys_; }
 
   private:
     struct Condition {
@@ -36,6 +36,7 @@ class Selection {
     static Condition parse(const std::string& text);
 
     std::vector<Condition> conditions_;
+    std::vector<std::string> keys_;
 };
 
 struct Choice {

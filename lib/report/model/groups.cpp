@@ -215,18 +215,16 @@ void Groups::add_shared(Role role) {
 // Adds the medians of the asked measurements. Counts have no unit.
 void Groups::add_measured() {
     for (const auto& name : measurements()) {
-        const std::string& unit = runs_.columns[runs_.find(name, Role::measured)].unit;
         const auto* known = vocabulary::find_quantity(name);
         const bool counts =
-            known != nullptr && known->kind == vocabulary::Kind::count && unit == "1";
+            known != nullptr && known->kind == vocabulary::Kind::count && unit(name) == "1";
         const Column column{.name = name,
-                            .unit = counts ? "" : unit,
+                            .unit = counts ? "" : unit(name),
                             .role = Role::measured,
                             .interval = true,
                             .head = without_unit(name)};
         for (const std::size_t group : all())
-            if (const Estimate found = estimate(group, name); found.runs > 0)
-                table_.set(group, column, {found.value, found.ci});
+            if (has(group, name)) table_.set(group, column, estimate(group, name));
     }
 }
 
@@ -342,15 +340,17 @@ std::vector<double> Groups::values(std::size_t group, std::string_view measureme
     return values;
 }
 
-Estimate Groups::estimate(std::size_t group, std::string_view measurement) const {
+Cell Groups::estimate(std::size_t group, std::string_view measurement) const {
     const std::size_t column = runs_.find(measurement, Role::measured);
     const stats::Summary s = stats::summarise(values(group, measurement));
-    Estimate found{s.median, s.ci95, s.n, {}};
-    if (s.n > 0) found.unit = runs_.columns[column].unit;
     for (const std::size_t run : members(group))
-        if (s.n == 1 && runs_.at(run, column).is_number())
-            found.ci = runs_.at(run, column).interval;
-    return found;
+        if (s.n == 1 && runs_.at(run, column).is_number()) return runs_.at(run, column);
+    return {s.median, s.ci95};
+}
+
+std::string Groups::unit(std::string_view measurement) const {
+    const std::size_t column = runs_.find(measurement, Role::measured);
+    return column < runs_.columns.size() ? runs_.columns[column].unit : "";
 }
 
 Names Groups::measurements() const {

@@ -28,15 +28,6 @@ void add_run(Frame& runs, const GroupQuery& query, const results::Run& run);
 /// follows from the number of ranks.
 bool is_surroundings(const Column& column);
 
-/// A group's estimate of a measurement: the median over the runs' medians with its 95 % interval
-/// (from 6 runs on); of a single run that run's own.
-struct Estimate {
-    double value = stats::kNone;
-    stats::Interval ci;
-    std::size_t runs = 0;  ///< 0: none has the measurement
-    std::string unit;
-};
-
 class Groups {
   public:
     /// Throws OptionError if a key is empty or repeated, or if no run has a condition to ignore.
@@ -79,7 +70,10 @@ class Groups {
 
     /// A value per run that counts, in the order of the runs.
     std::vector<double> values(std::size_t group, std::string_view measurement) const;
-    Estimate estimate(std::size_t group, std::string_view measurement) const;
+    /// The median over the runs' medians with its 95 % interval (from 6 runs on); of a single run
+    /// that run's own. Empty if no run has the measurement.
+    Cell estimate(std::size_t group, std::string_view measurement) const;
+    std::string unit(std::string_view measurement) const;
     bool has(std::size_t group, std::string_view measurement) const {
         return !values(group, measurement).empty();
     }

@@ -17,36 +17,34 @@ namespace {
 using results::Run;
 using results::Table;
 
-constexpr std::pair<const char*, std::string Message::*> kWords[] = {
-    {"op", &Message::op},       {"level", &Message::level}, {"load", &Message::load},
-    {"dtype", &Message::dtype}, {"redop", &Message::redop}, {"place", &Message::place},
-    {"mark", &Message::mark}};
-constexpr std::pair<const char*, std::int64_t Message::*> kCounts[] = {
-    {"root", &Message::root},
-    {"ranks", &Message::ranks},
-    {"bytes", &Message::bytes},
-    {"elements", &Message::elements},
-    {"wrong_elements", &Message::wrong}};
-constexpr std::pair<const char*, double Message::*> kNumbers[] = {
-    {"time_us", &Message::time},
-    {"min_us", &Message::min},
-    {"max_us", &Message::max},
-    {"p99_us", &Message::p99},
-    {"cv_percent", &Message::cv_percent},
-    {"algbw_GBps", &Message::algbw},
-    {"busbw_GBps", &Message::busbw}};
-
 Message message_at(const Table& table, std::size_t row) {
-    Message one;
-    one.row = row;
-    for (const auto& [column, member] : kWords) one.*member = text_at(table, column, row);
-    for (const auto& [column, member] : kNumbers) one.*member = number_at(table, column, row);
-    if (table.name == "nonblocking") one.time = number_at(table, "pure_us", row);
-    for (const auto& [column, member] : kCounts)
-        if (const double value = number_at(table, column, row); std::isfinite(value))
-            one.*member = static_cast<std::int64_t>(value);
-    one.interval = {number_at(table, "low_us", row), number_at(table, "high_us", row)};
-    return one;
+    const auto text = [&](const char* column) { return text_at(table, column, row); };
+    const auto number = [&](const char* column) { return number_at(table, column, row); };
+    const auto count = [&](const char* column, std::int64_t otherwise) {
+        return std::isfinite(number(column)) ? static_cast<std::int64_t>(number(column))
+                                             : otherwise;
+    };
+    return {.row = row,
+            .op = text("op"),
+            .level = text("level"),
+            .load = text("load"),
+            .dtype = text("dtype"),
+            .redop = text("redop"),
+            .place = text("place"),
+            .mark = text("mark"),
+            .root = count("root", -1),
+            .ranks = count("ranks", 0),
+            .bytes = count("bytes", 0),
+            .elements = count("elements", 0),
+            .wrong = count("wrong_elements", -1),
+            .time = number(table.name == "nonblocking" ? "pure_us" : "time_us"),
+            .min = number("min_us"),
+            .max = number("max_us"),
+            .p99 = number("p99_us"),
+            .cv_percent = number("cv_percent"),
+            .algbw = number("algbw_GBps"),
+            .busbw = number("busbw_GBps"),
+            .interval = {number("low_us"), number("high_us")}};
 }
 
 std::string headline_of(const Run& run) {
@@ -61,14 +59,6 @@ std::string measured_name(const Message& one) {
     if (one.load != "idle") name += ":" + one.load;
     if (one.level != "job") name += ":" + one.level;
     return name;
-}
-
-std::string place_words(const Message& one) {
-    std::string text;
-    if (one.level == "host") text += ", within a host";
-    if (one.level == "hosts") text += ", between hosts";
-    if (one.load == "loaded") text += ", loaded";
-    return text;
 }
 
 }  // namespace
@@ -100,7 +90,9 @@ std::string full_name(const Message& one) {
     std::string name = one.op;
     if (!one.dtype.empty() && one.dtype != "none") name += " " + one.dtype;
     if (!one.redop.empty() && one.redop != "none" && one.redop != "sum") name += " " + one.redop;
-    return name + place_words(one);
+    if (one.level == "host") name += ", within a host";
+    if (one.level == "hosts") name += ", between hosts";
+    return name + (one.load == "loaded" ? ", loaded" : "");
 }
 
 std::string headline_task(const Run& run) {

@@ -17,7 +17,7 @@ namespace ranklab::report::model {
 /// without compute.
 struct Message {
     std::size_t row = 0;
-    std::string op, level, load, dtype, redop, place, mark;
+    std::string op = {}, level = {}, load = {}, dtype = {}, redop = {}, place = {}, mark = {};
     std::int64_t root = -1, ranks = 0, bytes = 0, elements = 0, wrong = -1;
     double time = stats::kNone, min = stats::kNone, max = stats::kNone, p99 = stats::kNone,
            cv_percent = stats::kNone, algbw = stats::kNone, busbw = stats::kNone;

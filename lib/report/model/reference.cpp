@@ -21,23 +21,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Reference reference_of(const base::CsvRow& row) {
-    Reference found{
-        row.source,           row.at("experiment"), row.at("source"),
-        row.at("quantity"),   row.at("unit"),       base::number_above_0(row.at("value")),
-        row.at("conditions"), row.at("note"),       {}};
-    if (const auto& same_as = row.at("same_as"); !same_as.empty())
-        found.same_as = base::split(same_as, ';');
-    Selection checked(found.same_as);
-    return found;
+std::vector<std::string> same_as(const base::CsvRow& row) {
+    const auto& conditions = row.at("same_as");
+    return conditions.empty() ? std::vector<std::string>() : base::split(conditions, ';');
 }
 
-std::size_t place_in(const std::vector<std::string>& words, const std::string& cell) {
-    const auto found = std::ranges::find(words, cell);
-    if (found == words.end())
+// Throws DataError or OptionError if a cell is missing or malformed.
+void check_reference(const base::CsvRow& row) {
+    for (const char* column : {"experiment", "source", "quantity", "unit", "conditions", "note"})
+        row.at(column);
+    base::number_above_0(row.at("value"));
+    Selection checked(same_as(row));
+}
+
+const std::string& one_of(const std::vector<std::string>& words, const std::string& cell) {
+    if (std::ranges::find(words, cell) == words.end())
         throw base::DataError(fmt::format("'{}' is not one of: {}", base::printable(cell, 40),
                                           base::join(words, ", ")));
-    return static_cast<std::size_t>(found - words.begin());
+    return cell;
 }
 
 std::vector<double> numbers(const std::string& cell) {
@@ -47,15 +48,14 @@ std::vector<double> numbers(const std::string& cell) {
 }
 
 PublishedCurve curve_of(const base::CsvRow& row) {
-    const auto& quantity = row.at("quantity");
-    place_in({"rate", "rate-per-x", "time", "bandwidth"}, quantity);
+    const auto& quantity = one_of({"rate", "rate-per-x", "time", "bandwidth"}, row.at("quantity"));
     const auto& beyond = row.at("first_beyond_one_node");
     PublishedCurve curve{.name = row.at("curve"),
                          .family = row.at("family"),
-                         .weak = place_in({"strong", "weak"}, row.at("kind")) == 1,
-                         .caution = CurveCaution(place_in({"", "no-communication", "one-level",
-                                                           "contradicts", "other-configuration"},
-                                                          row.at("caution"))),
+                         .weak = one_of({"strong", "weak"}, row.at("kind")) == "weak",
+                         .caution = one_of({"", "no-communication", "one-level", "contradicts",
+                                            "other-configuration"},
+                                           row.at("caution")),
                          .x = numbers(row.at("x")),
                          .rates_per_x = numbers(row.at("y")),
                          .first_beyond_one_node = beyond.empty() ? 0 : numbers(beyond).front()};
@@ -72,8 +72,9 @@ PublishedCurve curve_of(const base::CsvRow& row) {
 
 }  // namespace
 
-bool is_same_experiment(const Reference& reference, const results::Run& run) {
-    return !reference.same_as.empty() && Selection(reference.same_as).matches(run);
+bool is_same_experiment(const base::CsvRow& reference, const results::Run& run) {
+    const Selection same(same_as(reference));
+    return !same.everything() && same.matches(run);
 }
 
 References read_references(const fs::path& folder) {
@@ -86,9 +87,11 @@ References read_references(const fs::path& folder) {
             files.insert(at->path());
     for (const auto& path : files) {
         try {
-            std::vector<Reference> rows;
-            base::read_csv(path,
-                           [&](const base::CsvRow& row) { rows.push_back(reference_of(row)); });
+            std::vector<base::CsvRow> rows;
+            base::read_csv(path, [&](const base::CsvRow& row) {
+                check_reference(row);
+                rows.push_back(row);
+            });
             found.rows.insert(found.rows.end(), rows.begin(), rows.end());
         } catch (const base::DataError& problem) {
             found.problems.push_back(
@@ -103,12 +106,13 @@ References read_references(const fs::path& folder) {
 std::string reference_lines(const results::Run& run, const References& references) {
     std::string text;
     for (const auto& row : references.rows) {
-        const auto* m = run.find(row.quantity);
+        const auto* m = run.find(row.at("quantity"));
         if (m == nullptr || !run.valid || !is_same_experiment(row, run)) continue;
-        text +=
-            fmt::format("published: {} {} ({}; {}); here {}, on this hardware\n", row.quantity,
-                        readable(row.value, row.unit), base::printable(row.experiment, 80),
-                        base::printable(row.conditions, 160), readable(m->summary.median, m->unit));
+        text += fmt::format(
+            "published: {} {} ({}; {}); here {}, on this hardware\n", row.at("quantity"),
+            readable(base::number_above_0(row.at("value")), row.at("unit")),
+            base::printable(row.at("experiment"), 80), base::printable(row.at("conditions"), 160),
+            readable(m->summary.median, m->unit));
     }
     return text;
 }

@@ -7,40 +7,30 @@
 #include <string>
 #include <vector>
 
+#include "base/csv.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::model {
 
-struct Reference {
-    std::string document;  ///< from the file's line `# source:`
-    std::string experiment, source, quantity, unit;
-    double value = 0;
-    std::string conditions, note;
-    /// Conditions (Selection) that make a run the same experiment; may be empty.
-    std::vector<std::string> same_as;
-};
-
-/// Whether the run meets all conditions of same_as, and there are any.
-bool is_same_experiment(const Reference& reference, const results::Run& run);
-
 struct References {
-    std::vector<Reference> rows;
+    /// Published figures with the document that they are from.
+    std::vector<base::CsvRow> rows;
     /// A sentence per file that could not be read; `rows` has none of its figures.
     std::vector<std::string> problems;
 };
+/// Whether the run meets all conditions of the row's cell same_as, and there are any.
+bool is_same_experiment(const base::CsvRow& reference, const results::Run& run);
 /// Reads all *.csv of the folder except kPublishedCurves; nothing if there is no such folder.
 References read_references(const std::filesystem::path& folder);
 
 /// A line per published figure of the same experiment that the run measured, too.
 std::string reference_lines(const results::Run& run, const References& references);
 
-/// Why a curve is not of one code on one machine; the README describes each reason.
-enum class CurveCaution { none, no_communication, one_level, contradicts, other_configuration };
-
 struct PublishedCurve {
     std::string name, family;
     bool weak = false;  ///< each node or device keeps its work; else all share one work
-    CurveCaution caution = CurveCaution::none;
+    /// Why the curve is not of one code on one machine, as the README describes it: "contradicts".
+    std::string caution;
     /// At least two ascending numbers of nodes or devices, and the rate per node or device at each,
     /// in any unit.
     std::vector<double> x, rates_per_x;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -42,21 +43,163 @@ bool is_elsewhere(const std::string& hosts, const std::string& of_base) {
 // Finds the group with which another one may be compared, and compares them.
 class Baselines {
   public:
-    Baselines(const Groups& groups, const std::string& over);
+    // Compares the keys except the two batch sizes, which make the kinds of scaling. Hosts count
+    // only if each group ran on one host, since more ranks need more hosts.
+    Baselines(const Groups& groups, const std::string& over)
+        : groups_(groups), over_(over), over_ranks_(over == "ranks") {
+        const bool one_host = std::ranges::none_of(groups.all(), [&](std::size_t group) {
+            return groups.key(group, "hosts").find(' ') != std::string::npos;
+        });
+        for (const std::size_t group : groups.all()) {
+            std::string work, between_ranks;
+            for (const auto& name : groups.keys()) {
+                if (name == over || is_batch(name) || (name == "hosts" && !one_host) ||
+                    (over_ranks_ && name == "nodes") || follows_ranks(name))
+                    continue;
+                (is_between_ranks(name) ? between_ranks : work) +=
+                    name + "=" + groups.key(group, name) + "\n";
+            }
+            widths_.push_back(base::number_in(groups.key(group, over)).value_or(0));
+            work_.push_back(work);
+            curves_.push_back(work + between_ranks);
+        }
+    }
 
-    ScalingRow row(std::size_t group) const;
+    ScalingRow row(std::size_t group) const {
+        const auto bases = candidates(group);
+        ScalingRow row{.width = widths_[group],
+                       .curve = curves_[group],
+                       .strong = first_of(bases, group, false),
+                       .weak = first_of(bases, group, true)};
+        for (BaselineComparison* against : {&row.strong, &row.weak})
+            if (against->exists()) judge(*against, group, row.caveats);
+        if (row.strong.exists())
+            row.speedup = speedup_of(groups_, row.strong.baseline, group);
+        else if (!row.weak.exists() && !bases.empty())
+            row.caveats.push_back(
+                {CaveatKind::other_work, some_of(other_work(bases.front(), group), 4)});
+        return row;
+    }
 
   private:
-    std::vector<std::size_t> candidates(std::size_t group) const;
+    // The best baseline first: the single-device code, then the fewest ranks, threads or workers.
+    std::vector<std::size_t> candidates(std::size_t group) const {
+        std::vector<std::size_t> found;
+        for (const std::size_t i : groups_.all()) {
+            if (!(widths_[i] > 0) || common_time(groups_, i, group).empty()) continue;
+            const bool alone = is_alone(i), same_work = work_[i] == work_[group];
+            const bool narrower = widths_[i] < widths_[group];
+            const bool other_code = alone && !is_alone(group) && widths_[i] <= widths_[group];
+            if (narrower ? curves_[i] == curves_[group] || (alone && same_work)
+                         : other_code && same_work)
+                found.push_back(i);
+        }
+        std::ranges::stable_sort(found, {}, [&](std::size_t i) {
+            return std::tuple(!is_alone(i), widths_[i], -base::real(groups_.members(i).size()));
+        });
+        return found;
+    }
+
+    // The search stops at a candidate that pools different work: no baseline is better than an
+    // unexpected one.
     BaselineComparison first_of(const std::vector<std::size_t>& candidates, std::size_t group,
-                                bool weak) const;
-    std::optional<double> growth_of_work(std::size_t base, std::size_t group, bool weak) const;
-    Names other_work(std::size_t base, std::size_t group) const;
-    Names differing_work(std::size_t base, std::size_t group) const;
-    Names pooled_work(std::size_t group) const;
-    Names other_places(std::size_t base, std::size_t group) const;
-    void judge(BaselineComparison& against, std::size_t group, std::vector<Caveat>& caveats) const;
-    bool is_free(const std::string& setting) const;
+                                bool weak) const {
+        for (const std::size_t base : candidates) {
+            if (!pooled_work(base).empty()) break;
+            if (const auto work = growth_of_work(base, group, weak)) return {base, *work};
+        }
+        return {};
+    }
+
+    // The work of a step or job over the baseline's; nullopt if the two groups give no scaling of
+    // that kind.
+    std::optional<double> growth_of_work(std::size_t base, std::size_t group, bool weak) const {
+        if (!pooled_work(group).empty() || !differing_work(base, group).empty())
+            return std::nullopt;
+        if (same(base, group, setting::kFiles) && same(base, group, setting::kSize))
+            return weak ? std::nullopt : std::optional(1.0);
+        const auto all = base::number_in(groups_.factor(group, setting::kGlobalBatchSize)),
+                   base_all = base::number_in(groups_.factor(base, setting::kGlobalBatchSize));
+        if (!all || !base_all || !(*base_all > 0) ||
+            groups_.factor(base, setting::kBatchSize).empty())
+            return std::nullopt;
+        const bool of_rank = same(base, group, setting::kBatchSize), of_all = *all == *base_all;
+        if (of_all && (of_rank || (over_ranks_ && !weak))) return 1;
+        return of_rank && over_ranks_ && weak ? std::optional(*all / *base_all) : std::nullopt;
+    }
+
+    // Why a group has no baseline although there is a candidate: names of settings.
+    Names other_work(std::size_t base, std::size_t group) const {
+        for (const Names& names :
+             {pooled_work(group), pooled_work(base), differing_work(base, group)})
+            if (!names.empty()) return names;
+        return {std::string(setting::kBatchSize), std::string(setting::kGlobalBatchSize)};
+    }
+
+    Names differing_work(std::size_t base, std::size_t group) const {
+        Names names = groups_.differing(base, group);
+        std::erase_if(names, [&](const auto& name) { return is_free(name) || is_batch(name); });
+        if (!over_ranks_ && !same(base, group, setting::kRanks))
+            names.emplace_back(setting::kRanks);
+        return names;
+    }
+
+    // Work settings that differ within one group, including ranks and replicas.
+    Names pooled_work(std::size_t group) const {
+        Names names = groups_.varying(group);
+        std::erase_if(names, [&](const auto& name) {
+            return is_free(name) && name != setting::kRanks && name != setting::kReplicas;
+        });
+        return names;
+    }
+
+    // Computes the efficiency, and adds what makes the comparison doubtful.
+    void judge(BaselineComparison& against, std::size_t group, std::vector<Caveat>& caveats) const {
+        const std::size_t base = against.baseline;
+        const Cores cores = groups_.cores(group), base_cores = groups_.cores(base);
+        const bool loaders = over_ == setting::kWorkers && groups_.command(group) == "train";
+        const std::string why = loaders ? "loader threads share the cores that compute"
+                                        : why_no_efficiency(base_cores, cores);
+        const auto add = [&](CaveatKind mark, const std::string& what) {
+            const Caveat caveat{mark, what};
+            if (!what.empty() && std::ranges::find(caveats, caveat) == caveats.end())
+                caveats.push_back(caveat);
+        };
+        add(CaveatKind::not_as_baseline, some_of(other_places(base, group), 4));
+        add(CaveatKind::no_efficiency, why);
+        if (!why.empty()) return;
+        const auto [ratio, ci] = speedup_of(groups_, base, group);
+        const double factor = against.work * base::real(base_cores.count) / base::real(cores.count);
+        against.efficiency = {ratio * factor, {ci.low * factor, ci.high * factor}};
+        if (too_efficient(against.efficiency))
+            add(CaveatKind::too_efficient, fmt::format("{}", kMostEfficiency));
+    }
+
+    // Places that differ from the baseline's, and that a reader would take for equal.
+    Names other_places(std::size_t base, std::size_t group) const {
+        const Frame& table = groups_.table();
+        Names other;
+        for (const std::size_t column : table.all(Role::place)) {
+            const std::string &name = table.columns[column].name,
+                              &own = table.at(group, column).text,
+                              &its = table.at(base, column).text;
+            const auto is_one = [](const auto& text) { return !text.empty() && text != kVaries; };
+            if (name == over_ || !is_one(own) || !is_one(its)) continue;
+            if (name == "hosts" ? is_elsewhere(own, its) : own != its)
+                other.push_back(fmt::format("{} {} (baseline {})", name, base::printable(own, 40),
+                                            base::printable(its, 40)));
+        }
+        std::ranges::sort(other);
+        return other;
+    }
+
+    bool follows_ranks(const std::string& name) const {
+        return over_ranks_ && vocabulary::setting_row(name).follows_ranks;
+    }
+    // Whether the setting may differ between a group and its baseline, or within one.
+    bool is_free(const std::string& name) const {
+        return name == over_ || !is_work(name) || follows_ranks(name);
+    }
     bool is_alone(std::size_t group) const {
         return over_ranks_ && groups_.says(group, "single_device");
     }
@@ -72,162 +215,6 @@ class Baselines {
     Names work_;    ///< for each group the values of its keys that define the work
     Names curves_;  ///< and, in addition, of the keys that say how ranks work together
 };
-
-// Compares the keys except the two batch sizes, which make the kinds of scaling. Hosts count only
-// if each group ran on one host, since more ranks need more hosts.
-Baselines::Baselines(const Groups& groups, const std::string& over)
-    : groups_(groups), over_(over), over_ranks_(over == "ranks") {
-    const auto groups_of_table = groups.all();
-    const bool one_host = std::ranges::none_of(groups_of_table, [&](std::size_t group) {
-        return groups.key(group, "hosts").find(' ') != std::string::npos;
-    });
-    for (const std::size_t group : groups_of_table) {
-        std::string work, between_ranks;
-        for (const auto& name : groups.keys()) {
-            const bool follows =
-                over_ranks_ && (name == "nodes" || vocabulary::setting_row(name).follows_ranks);
-            if (name == over || is_batch(name) || follows || (name == "hosts" && !one_host))
-                continue;
-            (is_between_ranks(name) ? between_ranks : work) +=
-                name + "=" + groups.key(group, name) + "\n";
-        }
-        widths_.push_back(base::number_in(groups.key(group, over)).value_or(0));
-        work_.push_back(work);
-        curves_.push_back(work + between_ranks);
-    }
-}
-
-ScalingRow Baselines::row(std::size_t group) const {
-    const auto bases = candidates(group);
-    ScalingRow row{.width = widths_[group],
-                   .curve = curves_[group],
-                   .strong = first_of(bases, group, false),
-                   .weak = first_of(bases, group, true)};
-    for (BaselineComparison* against : {&row.strong, &row.weak})
-        if (against->exists()) judge(*against, group, row.caveats);
-    if (row.strong.exists())
-        row.speedup = speedup_of(groups_, row.strong.baseline, group);
-    else if (!row.weak.exists() && !bases.empty())
-        row.caveats.push_back(
-            {CaveatKind::other_work, some_of(other_work(bases.front(), group), 4)});
-    return row;
-}
-
-// The best baseline first: the single-device code, then the fewest ranks, threads or workers.
-std::vector<std::size_t> Baselines::candidates(std::size_t group) const {
-    std::vector<std::size_t> found;
-    for (std::size_t i = 0; i < groups_.size(); ++i) {
-        if (!(widths_[i] > 0) || common_time(groups_, i, group).empty()) continue;
-        const bool alone = is_alone(i), same_work = work_[i] == work_[group];
-        const bool narrower = widths_[i] < widths_[group];
-        const bool other_code = alone && !is_alone(group) && widths_[i] <= widths_[group];
-        if (narrower ? curves_[i] == curves_[group] || (alone && same_work)
-                     : other_code && same_work)
-            found.push_back(i);
-    }
-    std::ranges::stable_sort(found, [&](std::size_t a, std::size_t b) {
-        if (is_alone(a) != is_alone(b)) return is_alone(a);
-        if (widths_[a] != widths_[b]) return widths_[a] < widths_[b];
-        return groups_.members(a).size() > groups_.members(b).size();
-    });
-    return found;
-}
-
-// The search stops at a candidate that pools different work: no baseline is better than an
-// unexpected one.
-BaselineComparison Baselines::first_of(const std::vector<std::size_t>& candidates,
-                                       std::size_t group, bool weak) const {
-    for (const std::size_t base : candidates) {
-        if (!pooled_work(base).empty()) break;
-        if (const auto work = growth_of_work(base, group, weak)) return {base, *work};
-    }
-    return {};
-}
-
-// The work of a step or job over the baseline's; nullopt if the two groups give no scaling of that
-// kind.
-std::optional<double> Baselines::growth_of_work(std::size_t base, std::size_t group,
-                                                bool weak) const {
-    if (!pooled_work(group).empty() || !differing_work(base, group).empty()) return std::nullopt;
-    if (same(base, group, setting::kFiles) && same(base, group, setting::kSize))
-        return weak ? std::nullopt : std::optional(1.0);
-    const auto all = base::number_in(groups_.factor(group, setting::kGlobalBatchSize)),
-               base_all = base::number_in(groups_.factor(base, setting::kGlobalBatchSize));
-    if (!all || !base_all || !(*base_all > 0) || groups_.factor(base, setting::kBatchSize).empty())
-        return std::nullopt;
-    const bool of_rank = same(base, group, setting::kBatchSize), of_all = *all == *base_all;
-    if (of_all && (of_rank || (over_ranks_ && !weak))) return 1;
-    return of_rank && over_ranks_ && weak ? std::optional(*all / *base_all) : std::nullopt;
-}
-
-// Why a group has no baseline although there is a candidate: names of settings.
-Names Baselines::other_work(std::size_t base, std::size_t group) const {
-    for (const Names& names : {pooled_work(group), pooled_work(base), differing_work(base, group)})
-        if (!names.empty()) return names;
-    return {std::string(setting::kBatchSize), std::string(setting::kGlobalBatchSize)};
-}
-
-Names Baselines::differing_work(std::size_t base, std::size_t group) const {
-    Names names = groups_.differing(base, group);
-    std::erase_if(names, [&](const auto& name) { return is_free(name) || is_batch(name); });
-    if (!over_ranks_ && !same(base, group, setting::kRanks)) names.emplace_back(setting::kRanks);
-    return names;
-}
-
-// Work settings that differ within one group, including ranks and replicas.
-Names Baselines::pooled_work(std::size_t group) const {
-    Names names = groups_.varying(group);
-    std::erase_if(names, [&](const auto& name) {
-        return is_free(name) && name != setting::kRanks && name != setting::kReplicas;
-    });
-    return names;
-}
-
-// Whether the setting may differ between a group and its baseline, or within one.
-bool Baselines::is_free(const std::string& setting) const {
-    return setting == over_ || !is_work(setting) ||
-           (over_ranks_ && vocabulary::setting_row(setting).follows_ranks);
-}
-
-// Computes the efficiency, and adds what makes the comparison doubtful.
-void Baselines::judge(BaselineComparison& against, std::size_t group,
-                      std::vector<Caveat>& caveats) const {
-    std::size_t base = against.baseline;
-    const Cores cores = groups_.cores(group), base_cores = groups_.cores(base);
-    const bool loaders = over_ == setting::kWorkers && groups_.command(group) == "train";
-    const std::string why = loaders ? "loader threads share the cores that compute"
-                                    : why_no_efficiency(base_cores, cores);
-    const auto add = [&](CaveatKind mark, const std::string& what) {
-        const Caveat caveat{mark, what};
-        if (!what.empty() && std::ranges::find(caveats, caveat) == caveats.end())
-            caveats.push_back(caveat);
-    };
-    add(CaveatKind::not_as_baseline, some_of(other_places(base, group), 4));
-    add(CaveatKind::no_efficiency, why);
-    if (!why.empty()) return;
-    const auto [ratio, ci] = speedup_of(groups_, base, group);
-    const double factor = against.work * base::real(base_cores.count) / base::real(cores.count);
-    against.efficiency = {ratio * factor, {ci.low * factor, ci.high * factor}};
-    if (too_efficient(against.efficiency))
-        add(CaveatKind::too_efficient, fmt::format("{}", kMostEfficiency));
-}
-
-// Places that differ from the baseline's, and that a reader would take for equal.
-Names Baselines::other_places(std::size_t base, std::size_t group) const {
-    const Frame& table = groups_.table();
-    Names other;
-    for (const std::size_t column : table.all(Role::place)) {
-        const std::string &name = table.columns[column].name, &own = table.at(group, column).text,
-                          &its = table.at(base, column).text;
-        const auto is_one = [](const auto& text) { return !text.empty() && text != kVaries; };
-        if (name == over_ || !is_one(own) || !is_one(its)) continue;
-        if (name == "hosts" ? is_elsewhere(own, its) : own != its)
-            other.push_back(fmt::format("{} {} (baseline {})", name, base::printable(own, 40),
-                                        base::printable(its, 40)));
-    }
-    std::ranges::sort(other);
-    return other;
-}
 
 Scaling nothing_scaled(const Groups& groups, const std::string& over) {
     std::set<std::string> units;

@@ -48,18 +48,18 @@ Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
                 std::size_t baseline) {
     const auto name = [&](std::size_t row) { return groups.name(row); };
     std::ranges::stable_sort(rows, {}, [&](std::size_t row) {
-        const double value = groups.estimate(row, measurement).value;
+        const double value = groups.estimate(row, measurement).number;
         return std::isnan(value) ? HUGE_VAL : is_more_better(measurement) ? -value : value;
     });
     const std::size_t best = rows.front();
     const std::size_t against = best == baseline || baseline == kNoBaseline ? rows[1] : baseline;
-    const Estimate found = groups.estimate(best, measurement);
-    Finding finding{.verdict = best == baseline ? Verdict::fastest_of_others : Verdict::fastest,
-                    .subject = name(best),
-                    .row = best,
-                    .against = name(against),
-                    .value = readable(found.value, found.unit),
-                    .ratio = ratio(groups, measurement, best, against)};
+    Finding finding{
+        .verdict = best == baseline ? Verdict::fastest_of_others : Verdict::fastest,
+        .subject = name(best),
+        .row = best,
+        .against = name(against),
+        .value = readable(groups.estimate(best, measurement).number, groups.unit(measurement)),
+        .ratio = ratio(groups, measurement, best, against)};
     bool known = true;
     for (std::size_t i = 1; i < rows.size(); ++i) {
         const auto to = ratio(groups, measurement, best, rows[i]);
@@ -180,10 +180,9 @@ bool is_work(const std::string& key) {
 
 std::string baseline_note(const Groups& groups, std::size_t base) {
     const std::string time = common_time(groups, base, base);
-    const Estimate found = groups.estimate(base, time);
     const Cores cores = groups.cores(base);
     return fmt::format("baseline: {}, {} {}{}{}", groups.name(base), without_unit(time),
-                       readable(found.value, found.unit),
+                       readable(groups.estimate(base, time).number, groups.unit(time)),
                        cores.known() ? ", " + counted(cores.count, cores.unit) : "",
                        groups.says(base, "single_device") ? ", single-device code" : "");
 }

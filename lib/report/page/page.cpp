@@ -68,7 +68,7 @@ Object headline(const Groups& all, const std::string& task,
                 const std::vector<std::size_t>& groups) {
     const std::string rate = rate_of(all.command(groups.front()));
     const std::size_t best = *std::ranges::max_element(
-        groups, {}, [&](std::size_t group) { return all.estimate(group, rate).value; });
+        groups, {}, [&](std::size_t group) { return all.estimate(group, rate).number; });
     const auto found = all.estimate(best, rate);
     const model::Cores cores = all.cores(best);
     std::vector<std::string> caveats;
@@ -76,8 +76,8 @@ Object headline(const Groups& all, const std::string& task,
     const auto detailed = detailed_groups(all);
     return {
         {"workload", task},
-        {"value", readable(found.value, found.unit)},
-        {"interval", readable_interval(found.ci, found.value, found.unit)},
+        {"value", readable(found.number, all.unit(rate))},
+        {"interval", readable_interval(found.interval, found.number, all.unit(rate))},
         {"name", all.name(best)},
         {"link", std::ranges::find(detailed, best) != detailed.end()},
         {"run", all.newest(best)},

@@ -16,8 +16,7 @@ std::vector<double> published_at(const std::vector<model::PublishedCurve>& publi
     std::vector<double> found;
     for (const auto& curve : published) {
         if (curve.weak != weak || curve.first_beyond_one_node == 0 ||
-            curve.caution == model::CurveCaution::contradicts ||
-            curve.caution == model::CurveCaution::no_communication)
+            curve.caution == "contradicts" || curve.caution == "no-communication")
             continue;
         for (std::size_t i = 1; i < curve.x.size(); ++i)
             if (curve.beyond_one_node(i) == beyond &&

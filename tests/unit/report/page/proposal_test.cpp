@@ -10,7 +10,6 @@
 namespace ranklab::report::page {
 namespace {
 
-using model::CurveCaution;
 using model::PublishedCurve;
 using results::StoredRun;
 using ::testing::HasSubstr;
@@ -85,7 +84,7 @@ TEST(ScalingTable, OfRepeatsHasIntervalsThatFollowTheirFormula) {
     EXPECT_NEAR(ci.high, std::sqrt(speedup.high), 1e-9);
 }
 
-PublishedCurve published(double efficiency, CurveCaution caution = CurveCaution::none) {
+PublishedCurve published(double efficiency, const char* caution = "") {
     PublishedCurve curve;
     curve.weak = true, curve.caution = caution;
     curve.x = {1, 2, 8}, curve.rates_per_x = {1, efficiency, efficiency};
@@ -96,8 +95,8 @@ PublishedCurve published(double efficiency, CurveCaution caution = CurveCaution:
 TEST(Placement, IsAmongCurvesOfTheSameKindFactorAndLevel) {
     std::vector<PublishedCurve> all;
     for (const double efficiency : {0.5, 0.6, 0.7, 0.8, 0.9}) all.push_back(published(efficiency));
-    all.push_back(published(1.9, CurveCaution::no_communication));
-    all.push_back(published(1.9, CurveCaution::contradicts));
+    all.push_back(published(1.9, "no-communication"));
+    all.push_back(published(1.9, "contradicts"));
     all.push_back(published(1.9));
     all.back().weak = false;
     all.push_back(published(1.9));
