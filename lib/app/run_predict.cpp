@@ -74,10 +74,7 @@ std::string written(const PredictSettings& asked, const report::Frame& frame) {
 }
 
 report::model::ChosenRuns chosen_runs(const PredictSettings& asked) {
-    report::model::Choice choice;
-    choice.label = asked.label;
-    choice.conditions = asked.where;
-    return {results::ResultFile(asked.file), std::move(choice)};
+    return {results::ResultFile(asked.file), {.label = asked.label, .conditions = asked.where}};
 }
 
 report::predict::Measured measured_of(const PredictSettings& asked) {
@@ -104,7 +101,8 @@ std::string forecast_text(const PredictSettings& asked) {
     const auto found = report::predict::predict(
         measured, targets(asked, measured.points.back().ranks), asked.force);
     if (asked.format == "json") return report::predict::json_of(found);
-    std::string text = written(asked, found.frame);
+    std::string text = written(
+        asked, asked.format == "csv" ? found.frame : report::predict::for_people(found.frame));
     if (asked.format == "text" && !found.next.empty())
         text += fmt::format("  next          {}\n", found.next);
     return text;
@@ -114,8 +112,7 @@ std::string validation_text(const PredictSettings& asked) {
     const auto found = report::predict::validate(
         report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves));
     if (asked.format == "csv") return report::csv_of(found.curves);
-    return written(asked, found.curves) + "\n" + written(asked, found.refused) + "\n" +
-           written(asked, found.families);
+    return written(asked, found.curves) + "\n" + written(asked, found.refused);
 }
 
 PredictSettings settled(const options::Options& given) {

@@ -101,13 +101,6 @@ report::model::Groups groups_of(const ChosenRuns& runs, const ReportSettings& as
         {listed(asked.group_by, default_keys), measurements_asked(asked), listed(asked.ignore)}};
 }
 
-// Published figures of the same experiment.
-std::string published(const results::Run& run) {
-    const auto references = report::model::read_references(reference_folder());
-    for (const auto& problem : references.problems) base::log::warn(problem);
-    return report::model::reference_lines(run, references);
-}
-
 // The time that the network alone needs for the buckets of a training run.
 std::string network(const ChosenRuns& runs, const results::Run& run) {
     if (!report::model::has_bucket_times(run)) return "";
@@ -121,7 +114,8 @@ std::string network(const ChosenRuns& runs, const results::Run& run) {
 }
 
 std::string whole(const ChosenRuns& runs, const results::Run& run, const ReportSettings& asked) {
-    return report::formats::run_text(run, asked.verbose, network(runs, run)) + published(run) +
+    return report::formats::run_text(run, asked.verbose, network(runs, run)) +
+           report::model::reference_lines(run, report::model::read_references(reference_folder())) +
            (asked.verbose ? "" : "  --verbose shows all that it measured\n");
 }
 

@@ -145,7 +145,7 @@ class Published(Predicting):
         covered = sum(float(row["error_low"]) <= 0 <= float(row["error_high"]) for row in rows)
         self.assertGreaterEqual(covered, 0.85 * len(rows))
         text = self.predict("--validate").stdout
-        for name in ("SPARTA", "too_few_points", "one_node", "Cori training"):
+        for name in ("SPARTA", "too_few_points", "one_node", "11 forecasts"):
             self.assertIn(name, text)
 
 

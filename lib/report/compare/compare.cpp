@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "report/compare/match.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::compare {

@@ -39,9 +39,6 @@ struct Steps {
     // The first rank and its host, which stand for all of them. NaN: not known.
     double ranks = 0, threads = 1, own_cores = stats::kNone, host_cores = stats::kNone;
 
-    double number(std::string_view setting) const {
-        return base::number_in(run.setting(setting)).value_or(0);
-    }
     bool measured() const { return whole.step_s() > 0; }
     // Whether this is the largest loss of a step with a bad efficiency.
     bool is_bound_by(double lost_s) const {
@@ -216,12 +213,6 @@ double step_with(const Steps& all, const Parts& p, double workers) {
     return std::fmax(std::max({rest, p.loader_s() / workers, reads}), work);
 }
 
-struct Remedy {
-    bool applies;
-    std::string option;
-    Cell saving, at_most = {};  // percent of the step; no saving if only its bound is known
-};
-
 // The fewest loader threads with nearly the shortest step.
 double workers_for(const Steps& all) {
     const auto& p = all.whole;
@@ -234,7 +225,22 @@ double growth_for(const Parts& p) {
     return std::clamp(std::exp2(std::ceil(std::log2(9 * fixed / (100 - fixed)))), 2.0, 16.0);
 }
 
-std::vector<Remedy> remedies_for(const Steps& all, Cause cause, const predict::CapAdvice& cap) {
+// Options to try: known savings before upper bounds, the largest first.
+Frame advice_for(const Steps& all, Cause cause, const predict::CapAdvice& cap) {
+    Frame frame{.title = "What to try, and the time per sample that it saves"};
+    frame.columns = {
+        {.name = "option", .role = Role::key, .head = "try"},
+        {.name = "gain_percent", .unit = "%", .interval = true, .head = "expected saving"},
+        {.name = "at_most_percent", .unit = "%", .head = "upper bound"}};
+    const auto size = [](const Cell& saving, const Cell& at_most) {
+        return saving.is_number() ? saving.number : at_most.number;
+    };
+    // Percent of the step; no saving if only its bound is known.
+    const auto advise = [&](bool applies, const std::string& option, const Cell& saving,
+                            const Cell& at_most = {}) {
+        if (applies && !(size(saving, at_most) < kNoticeable))
+            frame.rows.push_back({{option, saving, at_most}});
+    };
     const auto& p = all.whole;
     const double workers = workers_for(all), growth = growth_for(p),
                  // Decoding keeps some cores busy.
@@ -243,6 +249,7 @@ std::vector<Remedy> remedies_for(const Steps& all, Cause cause, const predict::C
                          static_cast<double>(model::node_count(all.run)),
                  cpus = base::number_in(all.run.fact(fact::kLogicalCpus)).value_or(0);
     const auto is = [&](auto... causes) { return ((cause == causes) || ...); };
+    const auto number = [&](auto key) { return predict::number_of(all.run, key, 0); };
     const auto saving = [&](const auto& saved_s) {
         return all.estimate([&](const Parts& one) { return one.percent_of(saved_s(one)); });
     };
@@ -251,54 +258,31 @@ std::vector<Remedy> remedies_for(const Steps& all, Cause cause, const predict::C
     const auto computing = [&](double now, double then) {  // if no part of it is serial
         return p.percent_of((1 - now / then) * p.computing_s());
     };
-    return {
-        {is(Cause::not_measured) && all.run.find_table("waterfall") == nullptr, "--ablation", {}},
-        {is(Cause::costly_loader, Cause::slow_input), fmt::format("--workers {}", workers),
-         saving([&](const Parts& one) {
-             return step_with(all, one, all.number(setting::kWorkers)) -
-                    step_with(all, one, workers);
-         })},
-        {is(Cause::transfer, Cause::small_batch),
-         fmt::format("--batch-size {}", growth * all.number(setting::kBatchSize)),
-         saving([&](const Parts& one) { return (1 - 1 / growth) * one.fixed_s(); }), saved(growth)},
-        {is(Cause::transfer) && cap.cap_mb > 0,
-         fmt::format("--bucket-cap-mb {}", cap.cap_mb),
-         {saved(cap.gain.ratio), {saved(cap.gain.ci.low), saved(cap.gain.ci.high)}}},
-        {is(Cause::none, Cause::small_batch) && threads > all.threads,
-         fmt::format("--threads {}", threads),
-         {},
-         computing(all.threads, threads)},
-        {is(Cause::threads_on_cores) && all.ranks * all.threads <= cpus,
-         fmt::format("mpirun --map-by slot:PE={} --bind-to core", all.threads),
-         {},
-         computing(all.own_cores, all.threads)},
-        {is(Cause::ranks_on_cores),
-         fmt::format("mpirun -n {}", ranks) +
-             (all.threads > 1 ? fmt::format(" --map-by slot:PE={}", all.threads) : ""),
-         saving(imbalance)},
-        {is(Cause::late_rank) && all.own_cores < all.host_cores,
-         "mpirun --bind-to none",
-         {},
-         saving(imbalance).number},
-    };
-}
-
-Frame advice_frame(std::vector<Remedy> remedies) {
-    Frame frame{.title = "What to try, and the time per sample that it saves"};
-    frame.columns = {
-        {.name = "option", .role = Role::key, .head = "try"},
-        {.name = "gain_percent", .unit = "%", .interval = true, .head = "expected saving"},
-        {.name = "at_most_percent", .unit = "%", .head = "upper bound"}};
-    const auto size = [](const Remedy& one) {
-        return one.saving.is_number() ? one.saving.number : one.at_most.number;
-    };
-    std::erase_if(remedies,
-                  [&](const Remedy& one) { return !one.applies || size(one) < kNoticeable; });
-    std::ranges::stable_sort(remedies, {}, [&](const Remedy& one) {
-        return std::pair(!one.saving.is_number(), -size(one));
+    advise(is(Cause::not_measured) && all.run.find_table("waterfall") == nullptr, "--ablation", {});
+    advise(is(Cause::costly_loader, Cause::slow_input), fmt::format("--workers {}", workers),
+           saving([&](const Parts& one) {
+               return step_with(all, one, number(setting::kWorkers)) - step_with(all, one, workers);
+           }));
+    advise(is(Cause::transfer, Cause::small_batch),
+           fmt::format("--batch-size {}", growth * number(setting::kBatchSize)),
+           saving([&](const Parts& one) { return (1 - 1 / growth) * one.fixed_s(); }),
+           saved(growth));
+    advise(is(Cause::transfer) && cap.cap_mb > 0, fmt::format("--bucket-cap-mb {}", cap.cap_mb),
+           {saved(cap.gain.ratio), {saved(cap.gain.ci.low), saved(cap.gain.ci.high)}});
+    advise(is(Cause::none, Cause::small_batch) && threads > all.threads,
+           fmt::format("--threads {}", threads), {}, computing(all.threads, threads));
+    advise(is(Cause::threads_on_cores) && all.ranks * all.threads <= cpus,
+           fmt::format("mpirun --map-by slot:PE={} --bind-to core", all.threads), {},
+           computing(all.own_cores, all.threads));
+    advise(is(Cause::ranks_on_cores),
+           fmt::format("mpirun -n {}", ranks) +
+               (all.threads > 1 ? fmt::format(" --map-by slot:PE={}", all.threads) : ""),
+           saving(imbalance));
+    advise(is(Cause::late_rank) && all.own_cores < all.host_cores, "mpirun --bind-to none", {},
+           saving(imbalance).number);
+    std::ranges::stable_sort(frame.rows, {}, [&](const Row& row) {
+        return std::pair(!row.cells[1].is_number(), -size(row.cells[1], row.cells[2]));
     });
-    for (const auto& one : remedies)
-        frame.rows.push_back({{one.option, one.saving, one.at_most}, {}});
     frame.drop_empty_columns();
     return frame;
 }
@@ -317,13 +301,12 @@ Diagnosis diagnose(const Run& run, const std::optional<predict::CapAdvice>& cap)
     const Steps all = steps_of(run);
     const auto& row =
         *std::ranges::find_if(kCauses, [&](const CauseRow& one) { return one.applies(all); });
-    return {
-        .run = run.id,
-        .cause = row.cause,
-        .why = sentence_of(row, all),
-        .parts = all.measured() ? parts_frame(all) : Frame(),
-        .start_up_s = all.start_up_s(),
-        .advice = advice_frame(remedies_for(all, row.cause, cap.value_or(predict::CapAdvice())))};
+    return {.run = run.id,
+            .cause = row.cause,
+            .why = sentence_of(row, all),
+            .parts = all.measured() ? parts_frame(all) : Frame(),
+            .start_up_s = all.start_up_s(),
+            .advice = advice_for(all, row.cause, cap.value_or(predict::CapAdvice()))};
 }
 
 Diagnosis diagnose(const Run& run, const results::ResultFile& file) {
@@ -333,10 +316,11 @@ Diagnosis diagnose(const Run& run, const results::ResultFile& file) {
     std::erase_if(runs, [&](const Run& other) {
         return other.command == "train" && !predict::is_same_work(other, run);
     });
-    const Steps all = steps_of(run);
-    const predict::WhatIf same{.batch_size = all.number(setting::kBatchSize),
-                               .ranks_per_node = all.ranks,
-                               .bucket_cap_mb = all.number(setting::kBucketCap),
+    const auto on_first_host =
+        std::ranges::count(run.hosts, run.hosts.front().host, &results::HostRow::host);
+    const predict::WhatIf same{.batch_size = predict::number_of(run, setting::kBatchSize, 0),
+                               .ranks_per_node = on_first_host,
+                               .bucket_cap_mb = predict::number_of(run, setting::kBucketCap, 0),
                                .precision = run.setting(setting::kPrecision)};
     return diagnose(run, predict::best_bucket_cap(runs, same, run.hosts.size()));
 }

@@ -165,7 +165,7 @@ Section published_section(const Source& source) {
                      {.name = "ours"},
                      {.name = "conditions"},
                      {.name = "source"}};
-    for (const auto& row : source.references.rows)
+    for (const auto& row : source.references)
         for (const std::size_t group : newest_groups(source.groups, "", 500)) {
             const auto &quantity = row.at("quantity"), &note = row.at("note");
             if (row.at("same_as").empty() || !source.groups.has(group, quantity)) continue;

@@ -111,11 +111,13 @@ Section phases_section(const Source& source) {
                   .unit = "s"};
     InsertionOrderedMap<std::string, Series> phases;
     for (const std::size_t group : newest_groups(source.groups, "train", kMostBars)) {
-        const auto parts = model::step_parts(source.newest(group));
+        const Run run = source.newest(group);
+        const auto parts = model::step_parts(run);
         for (const auto& part : parts) {
-            Series& series = phases[part.phase];
-            series.title = part.phase;
-            series.points.push_back({static_cast<double>(figure.categories.size()), part.mean_s});
+            Series& series = phases[part.text("phase")];
+            series.title = part.text("phase");
+            series.points.push_back(
+                {base::real(figure.categories.size()), part.number("per_hit_s")});
         }
         if (!parts.empty()) figure.categories.push_back(source.groups.name(group));
     }
@@ -150,8 +152,9 @@ Section buckets_section(const Source& source) {
         const std::string name = source.groups.name(group);
         Series step{name, Look::points, trainings, {}},
             network{name + ": network alone", Look::marks, trainings++, {}};
-        for (const auto& bucket : cost ? cost->buckets : model::network_cost(Run{}, run).buckets)
-            step.points.push_back({bucket.bytes, bucket.step_s, {}});
+        for (const auto& row : model::rows_of(run, "communication"))
+            step.points.push_back(
+                {row.number("bytes"), row.number(std::string(vocabulary::kTransferTime)), {}});
         figure.series.push_back(std::move(step));
         if (!cost) continue;
         for (const auto& [bytes, time] : cost->curve)

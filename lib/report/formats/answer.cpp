@@ -99,7 +99,7 @@ std::string breakdown(const Run& run) {
     if (!run.fact(fact::kLimit).empty()) return "";
     std::vector<std::pair<std::string, double>> parts;
     for (const auto& part : model::step_parts(run))
-        parts.emplace_back(part_name(part.phase), part.percent);
+        parts.emplace_back(part_name(part.text("phase")), part.number("percent"));
     const auto shares = shares_of(parts, 0.5);
     return shares.empty() ? "" : base::join(shares, ", ") + straggler_text(run);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 
 #include "base/terminal.hpp"
 #include "base/text.hpp"
@@ -161,13 +162,19 @@ std::string io_answer(const Run& run) {
             text += base::wrapped("  ", sentence(ladder.findings[i]));
         return text;
     }
-    const auto place = model::storage_place(run);
-    const auto written =
-        model::place_text({.file_system = place.file_system, .fsync = place.fsync});
+    const auto stored = model::storage_place(run);
+    const std::map<std::string, std::string> place(stored.begin(), stored.end());
+    const std::string &system = place.at("file_system"), &fsync = place.at("fsync"),
+                      &cache = place.at("cache");
+    const std::string written = (system == "unknown" ? "file system unknown" : system) +
+                                (fsync.empty()    ? ""
+                                 : fsync == "yes" ? ", fsync"
+                                 : fsync == "no"  ? ", no fsync"
+                                                  : ", fsync unknown");
     return screen_line("records", records(run)) +
            screen_line("write", rate_of(run, vocabulary::kWriteRate, written)) +
-           screen_line("read", rate_of(run, vocabulary::kReadRate,
-                                       place.cache.empty() ? "" : "cache " + place.cache)) +
+           screen_line("read",
+                       rate_of(run, vocabulary::kReadRate, cache.empty() ? "" : "cache " + cache)) +
            screen_line("job", counted_time(run, vocabulary::kJobTime)) +
            screen_line("breakdown", phases(run)) + screen_line("ceiling", nearest_ceiling(run));
 }

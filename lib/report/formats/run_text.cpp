@@ -57,8 +57,10 @@ Frame phases_of(const Run& run) {
                      {.name = "percent", .unit = "%", .head = "share"}};
     double whole = 0;
     for (const auto& part : model::step_parts(run)) {
-        frame.rows.push_back({{part.phase, Cell(part.mean_s), Cell(part.percent)}, {}});
-        whole += part.mean_s;
+        const double mean_s = part.number("per_hit_s");
+        frame.rows.push_back(
+            {{part.text("phase"), Cell(mean_s), Cell(part.number("percent"))}, {}});
+        whole += mean_s;
     }
     frame.notes.push_back("together the mean step, " + readable(whole, "s") +
                           "; the line `step` has the median of the slowest rank");

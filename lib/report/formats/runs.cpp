@@ -39,8 +39,7 @@ std::string csv_rows(const Run& run) {
                  results::kind_name(m.kind)};
         for (const auto& [name, value] : model::fields_of(m.summary)) cells.emplace_back(value);
         cells.emplace_back(m.rank_reduction);
-        const auto place = run.command == "io" ? model::storage_place(run) : model::StoragePlace();
-        for (const auto& [name, value] : model::fields_of(place)) cells.emplace_back(value);
+        for (const auto& [name, value] : model::storage_place(run)) cells.emplace_back(value);
         cells.emplace_back(run.cut_short());
         frame.columns.resize(cells.size());
     }
@@ -85,13 +84,6 @@ Json tables_json(const Run& run) {
     return json;
 }
 
-Json place_json(const Run& run) {
-    Json json = Json::object();
-    for (const auto& [name, value] : model::fields_of(model::storage_place(run)))
-        json[name] = value;
-    return json;
-}
-
 std::string run_json(const Run& run) {
     std::string text = json_line({{"id", run.id},
                                   {"command", run.command},
@@ -112,7 +104,11 @@ std::string run_json(const Run& run) {
     add("config", results::config_to_json(run.config));
     add("context", results::context_to_json(run.context));
     add("warnings", results::warnings_to_json(run.warnings));
-    if (run.command == "io") add("storage", json_line(place_json(run)));
+    if (run.command == "io") {
+        Json storage = Json::object();
+        for (const auto& [name, value] : model::storage_place(run)) storage[name] = value;
+        add("storage", json_line(storage));
+    }
     add("hosts", json_line(hosts_json(run)));
     add("measurements", json_line(measurements_json(run)));
     add("tables", json_line(tables_json(run)));

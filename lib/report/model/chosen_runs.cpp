@@ -90,7 +90,7 @@ ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice)
     refuse_unknown_keys(selection_.keys(), {file_});
     if (!choice_.id.empty()) named_ = {file_.read(choice_.id, Detail::settings)};
     if (choice_.last == 0) return;
-    named_ = matching_headers();
+    named_ = headers();
     const std::size_t most = std::min(choice_.last, named_->size());
     named_->erase(named_->begin(), named_->end() - static_cast<std::ptrdiff_t>(most));
 }
@@ -114,22 +114,17 @@ void ChosenRuns::visit(Detail detail, const std::function<void(Run&&)>& take,
         if (Run run = file_.read(header.id, detail); is_wanted(run)) take(std::move(run));
 }
 
-std::vector<results::RunHeader> ChosenRuns::matching_headers() const {
+std::vector<results::RunHeader> ChosenRuns::headers() const {
+    if (named_) return *named_;
     std::vector<results::RunHeader> headers;
     if (!selection_.everything()) {
-        file_.visit(
-            Detail::settings, [&](const Run& run) { return matches(run); },
-            [&](Run&& run) { headers.push_back(run); });
+        visit(Detail::settings, [&](Run&& run) { headers.push_back(run); });
         return headers;
     }
     headers = file_.runs();
     std::erase_if(headers,
                   [&](const auto& one) { return choice_.label && one.label != *choice_.label; });
     return headers;
-}
-
-std::vector<results::RunHeader> ChosenRuns::headers() const {
-    return named_ ? *named_ : matching_headers();
 }
 
 // "; model is a or b there": the values of each key in the conditions, over all runs of the file.

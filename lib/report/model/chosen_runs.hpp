@@ -40,10 +40,10 @@ class Selection {
 };
 
 struct Choice {
-    std::string id;                       ///< of one run; "": all runs that the other members leave
-    std::optional<std::string> label;     ///< exactly this label
-    std::vector<std::string> conditions;  ///< as in Selection
-    std::size_t last = 0;                 ///< the N stored last of those that remain; 0: all
+    std::string id = {};                       ///< of one run; "": all that the other members leave
+    std::optional<std::string> label = {};     ///< exactly this label
+    std::vector<std::string> conditions = {};  ///< as in Selection
+    std::size_t last = 0;                      ///< the N stored last of those that remain; 0: all
 };
 
 class ChosenRuns {
@@ -69,7 +69,6 @@ class ChosenRuns {
 
   private:
     bool matches(const results::Run& run) const;
-    std::vector<results::RunHeader> matching_headers() const;
     std::string values_there() const;
 
     results::ResultFile file_;

@@ -1,6 +1,7 @@
 #include "report/model/conditions.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -20,7 +21,6 @@ using results::Run;
 using vocabulary::FactRole;
 
 constexpr std::string_view kEnvironment = "environment.";
-constexpr const char *kUnknown = "unknown", *kStorage = "storage";
 
 // A variable that mpirun set, or ranklab 0.1.0 before MPI_Init, and not the user.
 bool is_left_by_the_start(const std::string& key, const std::string& value) {
@@ -28,14 +28,6 @@ bool is_left_by_the_start(const std::string& key, const std::string& value) {
             base::is_launchers_own(key.substr(kEnvironment.size()))) ||
            (key == "environment.OMPI_MCA_pml" && value.starts_with("^cm")) ||
            (key == "environment.OMPI_MCA_plm" && value == "^rsh");
-}
-
-std::string joined(const std::set<std::string>& values, const char* between = " ") {
-    return base::join({values.begin(), values.end()}, between);
-}
-
-std::string or_unknown(const std::string& value) {
-    return value.empty() ? kUnknown : value;
 }
 
 // "cpu" for "host.cpu".
@@ -49,7 +41,7 @@ std::string seen_in_tables(const Run& run, const char* column_name) {
     for (const auto& table : run.tables)
         if (const auto* column = table.find<std::string>(column_name))
             values.insert(column->begin(), column->end());
-    return joined(values);
+    return fmt::format("{}", fmt::join(values, " "));
 }
 
 // The cache labels of the first readings. Older versions stored them only in this table.
@@ -58,7 +50,7 @@ std::string cache_in_table(const Run& run) {
     for (const auto& row : rows_of(run, "io_reads"))
         if (const auto pass = row.text("pass"); pass.empty() || pass == "read 1")
             labels.insert(row.text("cache"));
-    return joined(labels, ", ");
+    return fmt::format("{}", fmt::join(labels, ", "));
 }
 
 std::string cache_of(const Run& run) {
@@ -188,9 +180,7 @@ void refuse_unknown_ignored(const std::vector<std::string>& ignore,
 }
 
 std::string hosts_of(const Run& run) {
-    std::set<std::string> hosts;
-    for (const auto& row : run.hosts) hosts.insert(row.host);
-    return joined(hosts);
+    return fmt::format("{}", fmt::join(host_names(run), " "));
 }
 
 std::string devices_of(const Run& run) {
@@ -199,7 +189,7 @@ std::string devices_of(const Run& run) {
     // Older versions stored "cpu" for GPUs, too.
     if (run.setting(setting::kDevice) == "cuda" && devices == std::set<std::string>{"cpu"})
         return "";
-    return joined(devices);
+    return fmt::format("{}", fmt::join(devices, " "));
 }
 
 std::string file_system_of(const Run& run) {
@@ -217,31 +207,20 @@ std::string cache_kind(const Run& run) {
     return cache.find(',') == std::string::npos ? cache.substr(0, cache.find(' ')) : "mixed";
 }
 
-StoragePlace storage_place(const Run& run) {
-    StoragePlace place;
-    place.directory = run.fact(fact::kFileDirectory);
-    if (place.directory.empty()) place.directory = or_unknown(run.setting(setting::kDirectory));
-    place.file_system = or_unknown(file_system_of(run));
-    if (run.find(vocabulary::kJobTime) != nullptr) place.fsync = or_unknown(fsync_of(run));
-    if (run.find(vocabulary::kReadRate) != nullptr || run.find(vocabulary::kReadTime) != nullptr)
-        place.cache = or_unknown(cache_of(run));
-    return place;
-}
-
-std::vector<std::pair<std::string, std::string>> fields_of(const StoragePlace& place) {
-    return {{"directory", place.directory},
-            {"file_system", place.file_system},
-            {"fsync", place.fsync},
-            {"cache", place.cache}};
-}
-
-std::string place_text(const StoragePlace& place) {
-    const std::string system =
-        place.file_system == kUnknown ? "file system unknown" : place.file_system;
-    if (place.fsync.empty()) return system;
-    return system + (place.fsync == "yes"  ? ", fsync"
-                     : place.fsync == "no" ? ", no fsync"
-                                           : ", fsync unknown");
+std::vector<std::pair<std::string, std::string>> storage_place(const Run& run) {
+    const bool writes = run.find(vocabulary::kJobTime) != nullptr,
+               reads = run.find(vocabulary::kReadRate) != nullptr ||
+                       run.find(vocabulary::kReadTime) != nullptr;
+    const auto known = [&](bool applies, const std::string& value) -> std::string {
+        if (!applies || run.command != "io") return "";
+        return value.empty() ? "unknown" : value;
+    };
+    const std::string directory = run.fact(fact::kFileDirectory);
+    return {{"directory",
+             known(true, directory.empty() ? run.setting(setting::kDirectory) : directory)},
+            {"file_system", known(true, file_system_of(run))},
+            {"fsync", known(writes, fsync_of(run))},
+            {"cache", known(reads, cache_of(run))}};
 }
 
 }  // namespace ranklab::report::model

@@ -51,18 +51,11 @@ void refuse_unknown_ignored(const std::vector<std::string>& ignore,
 std::string hosts_of(const results::Run& run);
 std::string devices_of(const results::Run& run);
 
-/// Where a run of `ranklab io` had its files; "unknown" if its version did not store it.
-struct StoragePlace {
-    std::string directory = {}, file_system = {};
-    std::string fsync = {};  ///< "yes" or "no"; "" if nothing was written
-    /// "cold", "warm 100 %", "mixed 37 %", "memory (tmpfs)"; "" if nothing was read.
-    std::string cache = {};
-};
-StoragePlace storage_place(const results::Run& run);
-/// The members with their names.
-std::vector<std::pair<std::string, std::string>> fields_of(const StoragePlace& place);
-/// "ext4, no fsync".
-std::string place_text(const StoragePlace& place);
+/// Where a run of `ranklab io` had its files, by name: `directory`, `file_system`, `fsync` ("yes"
+/// or "no"; "" if nothing was written) and `cache` ("cold", "warm 100 %", "mixed 37 %", "memory
+/// (tmpfs)"; "" if nothing was read). "unknown" if its version did not store it, "" for other
+/// commands.
+std::vector<std::pair<std::string, std::string>> storage_place(const results::Run& run);
 /// "cold", "warm", "mixed", "memory" or "unknown"; "" if the run stored no cache.
 std::string cache_kind(const results::Run& run);
 std::string file_system_of(const results::Run& run);

@@ -12,7 +12,6 @@
 #include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/ladder.hpp"
-#include "report/model/values.hpp"
 
 namespace ranklab::report::model {
 namespace {
@@ -49,8 +48,9 @@ std::size_t threads_of(const Run& run, const HostRow& row) {
                                          : replicas * std::max<std::size_t>(1, threads / replicas);
 }
 
-std::string threads_on(std::size_t count, const char* what, const Cores& cores) {
-    return fmt::format("{} on {}", counted(count, what), counted(cores.count, cores.unit));
+std::string threads_on(std::size_t count, const char* what, std::size_t cores,
+                       const std::string& unit) {
+    return fmt::format("{} on {}", counted(count, what), counted(cores, unit));
 }
 
 // Each replica has a GPU, of which the rank's row names the first.
@@ -64,7 +64,8 @@ Cores gpus_of(const Run& run, const std::vector<HostRow>& rows) {
     const std::size_t replicas =
         std::max<std::size_t>(1, number_in(run.setting(setting::kReplicas)));
     Cores cores{.count = gpus.size() * replicas, .unit = "GPU"};
-    if (gpus.size() < rows.size()) cores.oversubscription = threads_on(rows.size(), "rank", cores);
+    if (gpus.size() < rows.size())
+        cores.oversubscription = threads_on(rows.size(), "rank", cores.count, cores.unit);
     return cores;
 }
 
@@ -82,17 +83,17 @@ void add(Cores& cores, const Host& host) {
         std::size_t threads = 0, useful = 0;
         for (const auto i : together) {
             all.insert(all.end(), host.sets[i].begin(), host.sets[i].end());
-            const Cores own{.count = base::count_of(host.sets[i]), .unit = cores.unit};
-            if (host.threads[i] > own.count)
+            const std::size_t own = base::count_of(host.sets[i]);
+            if (host.threads[i] > own)
                 cores.oversubscription =
-                    threads_on(host.threads[i], "compute thread", own) + " of a rank";
+                    threads_on(host.threads[i], "compute thread", own, cores.unit) + " of a rank";
             threads += host.threads[i];
-            useful += std::min(host.threads[i], own.count);
+            useful += std::min(host.threads[i], own);
         }
-        const Cores there{.count = base::count_of(all), .unit = cores.unit};
-        if (useful > there.count)
-            cores.oversubscription = threads_on(threads, "compute thread", there);
-        cores.count += std::min(useful, there.count);
+        const std::size_t there = base::count_of(all);
+        if (useful > there)
+            cores.oversubscription = threads_on(threads, "compute thread", there, cores.unit);
+        cores.count += std::min(useful, there);
     }
 }
 

@@ -40,15 +40,6 @@ std::vector<Caveat> caveats_of_run(const Run& run, const Cores& cores) {
     return found;
 }
 
-// Of each command its rate and the time of its speedups.
-Names headline_measurements() {
-    Names names;
-    for (const char* command : {"train", "io", "comm"})
-        std::ranges::move(vocabulary::shown_at(vocabulary::Shown::groups, command),
-                          std::back_inserter(names));
-    return names;
-}
-
 void put_cores(Frame& frame, std::size_t row, const Cores& cores) {
     frame.set(row, {.name = "cores"}, cores.known() ? Cell(cores.count) : "n/a");
     frame.set(row, {.name = "cores_unit"}, cores.unit);
@@ -79,6 +70,12 @@ std::string text_of_all(const Frame& runs, const Places& members, std::size_t co
     const bool same = std::ranges::all_of(
         members, [&](std::size_t row) { return runs.at(row, column).text == first; });
     return same ? first : std::string(kVaries);
+}
+
+Frame table_of_runs(const ChosenRuns& chosen, const GroupQuery& query) {
+    Frame runs;
+    chosen.visit(results::Detail::summaries, [&](const Run& run) { add_run(runs, query, run); });
+    return runs;
 }
 
 }  // namespace
@@ -132,16 +129,6 @@ Groups::Groups(Frame runs, GroupQuery query) : runs_(std::move(runs)), query_(st
     add_measured();
 }
 
-namespace {
-
-Frame table_of_runs(const ChosenRuns& chosen, const GroupQuery& query) {
-    Frame runs;
-    chosen.visit(results::Detail::summaries, [&](const Run& run) { add_run(runs, query, run); });
-    return runs;
-}
-
-}  // namespace
-
 Groups::Groups(const ChosenRuns& runs, const GroupQuery& query)
     : Groups(table_of_runs(runs, query), query) {}
 
@@ -157,7 +144,8 @@ void Groups::check_query() {
     for (const auto& column : runs_.columns)
         if (is_surroundings(column)) surroundings.insert(column.name);
     if (!runs_.empty()) refuse_unknown_ignored(query_.ignore, surroundings);
-    if (query_.measurements.empty()) query_.measurements = headline_measurements();
+    // Of each command its rate and the time of its speedups.
+    if (query_.measurements.empty()) query_.measurements = names_shown(vocabulary::Shown::groups);
 }
 
 // Adds a row per group with its keys and members. Conditions in which groups differ become keys,

@@ -10,6 +10,7 @@
 
 #include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
+#include "report/model/conditions.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/facts.hpp"
 #include "vocabulary/measurements.hpp"
@@ -73,16 +74,14 @@ Cell stored_cell(const Table& stored, std::size_t row, const Run& run, const std
 
 Cell run_cell(const Run& run, const std::string& name) {
     const stats::Summary& time = run.find(vocabulary::kJobTime)->summary;
-    const StoragePlace place = storage_place(run);
     if (name == vocabulary::kJobTime) return {time.median, time.ci95};
     if (name == "n") return time.n;
     if (name == "rung") return run.setting(setting::kStrategy);
     if (name == "ranks") return ranks_of(run);
     if (name == "workers") return workers_of(run);
     if (name == "verified") return run.verified();
-    if (name == "cache") return place.cache;
-    if (name == "file_system") return place.file_system;
-    if (name == "fsync") return place.fsync;
+    for (const auto& [place, value] : storage_place(run))
+        if (place == name) return value;
     return run.median(name);
 }
 
@@ -120,20 +119,23 @@ void name_rows(Frame& table) {
     }
 }
 
+double time_of(const Frame& table, std::size_t row) {
+    return table.at(row, vocabulary::kJobTime).number;
+}
+
 std::string value_text(const Frame& table, std::size_t row) {
     const double rate = table.at(row, vocabulary::kWriteRate).number;
-    return readable(table.at(row, vocabulary::kJobTime).number, "s") +
+    return readable(time_of(table, row), "s") +
            (std::isfinite(rate) ? ", " + readable(rate, "MiB/s") : "");
 }
 
 // The rows with a time that are verified, or those that are not, the fastest first.
 Places timed(const Frame& table, bool verified) {
-    const auto time = [&](std::size_t row) { return table.at(row, vocabulary::kJobTime).number; };
     Places rows;
     for (std::size_t row = 0; row < table.rows.size(); ++row)
-        if (time(row) > 0 && (table.at(row, "verified").text == "yes") == verified)
+        if (time_of(table, row) > 0 && (table.at(row, "verified").text == "yes") == verified)
             rows.push_back(row);
-    std::ranges::stable_sort(rows, {}, time);
+    std::ranges::stable_sort(rows, {}, [&](std::size_t row) { return time_of(table, row); });
     return rows;
 }
 
@@ -141,24 +143,23 @@ Places timed(const Frame& table, bool verified) {
 Finding advice(Frame& table, const Places& rows) {
     if (rows.empty()) return {.verdict = Verdict::nothing_verified};
     const auto name = [&](std::size_t row) { return table.at(row, "strategy").text; };
-    const auto time = [&](std::size_t row) { return table.at(row, vocabulary::kJobTime); };
-    const auto has_interval = [&](std::size_t row) {
-        return std::isfinite(time(row).interval.low) && std::isfinite(time(row).interval.high);
+    const auto interval = [&](std::size_t row) {
+        return table.at(row, vocabulary::kJobTime).interval;
     };
     const std::size_t best = rows.front();
     Finding finding{
         .verdict = Verdict::one_verified, .subject = name(best), .value = value_text(table, best)};
     if (rows.size() < 2) return finding;
     finding.verdict = Verdict::no_intervals;
-    if (!has_interval(best)) return finding;
+    if (!std::isfinite(interval(best).high)) return finding;
     for (const std::size_t row : rows) {
-        const double low = has_interval(row) ? time(row).interval.low : time(row).number;
-        const bool alike = low <= time(best).interval.high;
+        const double low = std::fmin(interval(row).low, time_of(table, row));
+        const bool alike = low <= interval(best).high;
         table.set(row, {.name = "tier"}, alike ? kAsFast : "slower");
         if (row != best && alike) finding.alike.push_back(name(row));
     }
     finding.against = name(rows[1]);
-    finding.ratio.ratio = time(rows[1]).number / time(best).number;
+    finding.ratio.ratio = time_of(table, rows[1]) / time_of(table, best);
     finding.verdict = finding.alike.empty()                    ? Verdict::fastest_alone
                       : finding.alike.size() + 1 < rows.size() ? Verdict::best_tier
                                                                : Verdict::all_alike;
@@ -168,9 +169,9 @@ Finding advice(Frame& table, const Places& rows) {
 void add_findings(Ladder& ladder) {
     Frame& table = ladder.table;
     const auto verified = timed(table, true), others = timed(table, false);
-    const auto time = [&](std::size_t row) { return table.at(row, vocabulary::kJobTime).number; };
     ladder.findings.push_back(advice(table, verified));
-    if (!others.empty() && !verified.empty() && time(others[0]) < time(verified[0]))
+    if (!others.empty() && !verified.empty() &&
+        time_of(table, others[0]) < time_of(table, verified[0]))
         ladder.findings.push_back({.verdict = Verdict::faster_but_unverified,
                                    .subject = table.at(others[0], "strategy").text,
                                    .value = value_text(table, others[0])});
@@ -184,9 +185,7 @@ void complete(Ladder& ladder, const std::string& baseline) {
         if (table.at(row, "rung").text == baseline) ladder.base = row;
     for (std::size_t row = 0; row < table.rows.size(); ++row)
         if (!table.at(row, "speedup").is_number())
-            table.set(row, {.name = "speedup"},
-                      table.at(ladder.base, vocabulary::kJobTime).number /
-                          table.at(row, vocabulary::kJobTime).number);
+            table.set(row, {.name = "speedup"}, time_of(table, ladder.base) / time_of(table, row));
     if (!table.empty()) add_findings(ladder);
     for (std::size_t row = 0; row < table.rows.size(); ++row)
         for (const char* column :
@@ -307,9 +306,9 @@ Frame frame_of(const Ladder& ladder, bool wide) {
         frame.notes.push_back(
             fmt::format("{}: within the 95 % interval of the fastest verified row", kAsFast));
     if (wide)
-        frame.notes.push_back(
-            fmt::format("speedup: over {}, {}", ladder.table.at(ladder.base, "strategy").text,
-                        readable(ladder.table.at(ladder.base, vocabulary::kJobTime).number, "s")));
+        frame.notes.push_back(fmt::format("speedup: over {}, {}",
+                                          ladder.table.at(ladder.base, "strategy").text,
+                                          readable(time_of(ladder.table, ladder.base), "s")));
     frame.notes.push_back(common_place(ladder));
     frame.notes.push_back("write: from the first open to the last close" +
                           what_is_counted(ladder.table));

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "report/frame/frame.hpp"
-#include "report/model/conditions.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::model {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/numbers.hpp"
 #include "report/frame/readable.hpp"
@@ -40,13 +39,6 @@ forecast::AllreduceCurve curve_of(const Run& comm, const std::string& dtype) {
     forecast::AllreduceCurve curve;
     for (const auto& one : calls) curve.try_emplace(base::real(one.bytes), time_of(one));
     return curve;
-}
-
-// NaN outside the measured sizes.
-forecast::AllreduceTime inside(const forecast::AllreduceCurve& curve, double bytes) {
-    const bool is_inside =
-        !curve.empty() && bytes >= curve.begin()->first && bytes <= curve.rbegin()->first;
-    return is_inside ? time_on(curve, bytes) : forecast::AllreduceTime();
 }
 
 }  // namespace
@@ -89,31 +81,32 @@ forecast::AllreduceTime time_of(const Message& one) {
 }
 
 std::string NetworkCost::text() const {
-    if (outside == buckets.size())
+    if (outside == buckets)
         return fmt::format("not known: comm run {} measured no messages of the buckets' sizes",
                            comm_run);
     return fmt::format(
         "{} take {} on the network alone (comm run {}) and {} in the step, {} times{}",
-        counted(buckets.size() - outside, "bucket"), readable(network.s, network.range, "s"),
-        comm_run, readable(step_s, "s"), digits(step_s / network.s),
+        counted(buckets - outside, "bucket"), readable(network.s, network.range, "s"), comm_run,
+        readable(step_s, "s"), digits(step_s / network.s),
         outside == 0 ? "" : fmt::format("; {} outside of the measured sizes", outside));
 }
 
 NetworkCost network_cost(const Run& comm, const Run& training) {
     NetworkCost cost{comm.id, curve_of(comm, gradient_type(training))};
     for (const auto& row : rows_of(training, "communication")) {
-        const double bytes = row.number("bytes"),
-                     step_s = row.number(std::string(vocabulary::kTransferTime));
-        const auto network = inside(cost.curve, bytes);
-        cost.buckets.push_back({bytes, network, step_s});
-        if (std::isnan(network.s)) {
+        const double bytes = row.number("bytes");
+        ++cost.buckets;
+        // Nothing is extrapolated.
+        if (cost.curve.empty() || !(bytes >= cost.curve.begin()->first) ||
+            !(bytes <= cost.curve.rbegin()->first)) {
             ++cost.outside;
             continue;
         }
-        cost.network.s += network.s;
-        cost.network.range.low += network.range.low;
-        cost.network.range.high += network.range.high;
-        cost.step_s += step_s;
+        const auto [s, range, algorithm] = time_on(cost.curve, bytes);
+        cost.network.s += s;
+        cost.network.range.low += range.low;
+        cost.network.range.high += range.high;
+        cost.step_s += row.number(std::string(vocabulary::kTransferTime));
     }
     return cost;
 }

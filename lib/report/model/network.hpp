@@ -27,18 +27,10 @@ std::vector<Message> allreduces_in(const results::Run& comm, const char* table,
                                    const std::string& dtype);
 forecast::AllreduceTime time_of(const Message& one);
 
-struct BucketCost {
-    double bytes = 0;
-    /// NaN outside the measured sizes: nothing is extrapolated.
-    forecast::AllreduceTime network = {};
-    double step_s = stats::kNone;
-};
-
 struct NetworkCost {
     std::string comm_run = {};
     forecast::AllreduceCurve curve = {};
-    std::vector<BucketCost> buckets = {};
-    std::size_t outside = 0;
+    std::size_t buckets = 0, outside = 0;  ///< in all, and outside the measured sizes
     /// Sums over the buckets within the measured sizes; ends of intervals are summed, too.
     forecast::AllreduceTime network = {0, {0, 0}};
     double step_s = 0;

@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <set>
-#include <utility>
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/numbers.hpp"
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "report/frame/readable.hpp"
 #include "report/model/chosen_runs.hpp"
@@ -51,7 +49,6 @@ PublishedCurve curve_of(const base::CsvRow& row) {
     const auto& quantity = one_of({"rate", "rate-per-x", "time", "bandwidth"}, row.at("quantity"));
     const auto& beyond = row.at("first_beyond_one_node");
     PublishedCurve curve{.name = row.at("curve"),
-                         .family = row.at("family"),
                          .weak = one_of({"strong", "weak"}, row.at("kind")) == "weak",
                          .caution = one_of({"", "no-communication", "one-level", "contradicts",
                                             "other-configuration"},
@@ -87,17 +84,15 @@ References read_references(const fs::path& folder) {
             files.insert(at->path());
     for (const auto& path : files) {
         try {
-            std::vector<base::CsvRow> rows;
+            References rows;
             base::read_csv(path, [&](const base::CsvRow& row) {
                 check_reference(row);
                 rows.push_back(row);
             });
-            found.rows.insert(found.rows.end(), rows.begin(), rows.end());
+            found.insert(found.end(), rows.begin(), rows.end());
         } catch (const base::DataError& problem) {
-            found.problems.push_back(
-                fmt::format("published figures are left out: {} (see the "
-                            "README beside it)",
-                            problem.what()));
+            base::log::warn(fmt::format(
+                "published figures are left out: {} (see the README beside it)", problem.what()));
         }
     }
     return found;
@@ -105,7 +100,7 @@ References read_references(const fs::path& folder) {
 
 std::string reference_lines(const results::Run& run, const References& references) {
     std::string text;
-    for (const auto& row : references.rows) {
+    for (const auto& row : references) {
         const auto* m = run.find(row.at("quantity"));
         if (m == nullptr || !run.valid || !is_same_experiment(row, run)) continue;
         text += fmt::format(

@@ -12,22 +12,19 @@
 
 namespace ranklab::report::model {
 
-struct References {
-    /// Published figures with the document that they are from.
-    std::vector<base::CsvRow> rows;
-    /// A sentence per file that could not be read; `rows` has none of its figures.
-    std::vector<std::string> problems;
-};
+/// Published figures, each with the document that it is from.
+using References = std::vector<base::CsvRow>;
 /// Whether the run meets all conditions of the row's cell same_as, and there are any.
 bool is_same_experiment(const base::CsvRow& reference, const results::Run& run);
-/// Reads all *.csv of the folder except kPublishedCurves; nothing if there is no such folder.
+/// Reads all *.csv of the folder except kPublishedCurves; nothing if there is no such folder. Warns
+/// of a file that cannot be read, and leaves its figures out.
 References read_references(const std::filesystem::path& folder);
 
 /// A line per published figure of the same experiment that the run measured, too.
 std::string reference_lines(const results::Run& run, const References& references);
 
 struct PublishedCurve {
-    std::string name, family;
+    std::string name;
     bool weak = false;  ///< each node or device keeps its work; else all share one work
     /// Why the curve is not of one code on one machine, as the README describes it: "contradicts".
     std::string caution;

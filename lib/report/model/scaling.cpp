@@ -231,8 +231,11 @@ Cell ratio_cell(const stats::RatioEstimate& found, const ScalingRow& row, bool w
     return {found.ratio, found.ci};
 }
 
-// Columns and caveats that the scaling adds to the groups' table.
+// Marks the baselines, and appends columns and caveats to the groups' table.
 void append_columns(Scaling& scaling, const Groups& groups) {
+    for (const auto& row : scaling.rows)
+        for (const std::size_t base : {row.strong.baseline, row.weak.baseline})
+            if (base != kNoBaseline) scaling.rows[base].is_baseline = true;
     scaling.table = groups.table();
     for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
         const ScalingRow& row = scaling.rows[i];
@@ -253,13 +256,6 @@ void append_columns(Scaling& scaling, const Groups& groups) {
         scaling.table.columns[cores].head = scaling.unit + "s";
 }
 
-void mark_baselines(Scaling& scaling) {
-    for (std::size_t i = 0; i < scaling.rows.size(); ++i)
-        for (const std::size_t base :
-             {scaling.rows[i].strong.baseline, scaling.rows[i].weak.baseline})
-            if (base != kNoBaseline) scaling.rows[base].is_baseline = true;
-}
-
 }  // namespace
 
 bool Scaling::has_strong() const {
@@ -277,7 +273,6 @@ Scaling scaling_over(const Groups& groups, const std::string& over) {
     const Baselines baselines(groups, over);
     for (std::size_t i = 0; i < groups.size(); ++i)
         if (groups.valid(i)) scaling.rows[i] = baselines.row(i);
-    mark_baselines(scaling);
     append_columns(scaling, groups);
     add_findings(scaling, groups);
     return scaling;
@@ -292,7 +287,6 @@ Scaling scaling_of(const Groups& groups) {
             scaling = scaling_over(groups, std::string(key));
     if (scaling.over.empty()) {
         compare_ways(scaling, groups);
-        mark_baselines(scaling);
         append_columns(scaling, groups);
     }
     if (scaling.findings.empty()) add_best_rate(scaling, groups);

@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include "report/frame/readable.hpp"
-#include "report/model/values.hpp"
 #include "stats/interval.hpp"
 #include "vocabulary/settings.hpp"
 

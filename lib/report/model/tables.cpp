@@ -35,15 +35,11 @@ Column column_of(const std::string& name) {
     return {.name = name, .unit = std::move(unit), .head = std::move(head)};
 }
 
-// Whether the name is one end of an interval ("alpha_low_us", "low_us"); if so, splits it at the
-// word.
-bool is_end(const std::string& name, const std::string& end, std::string& before,
-            std::string& unit) {
-    const std::size_t at = name.starts_with(end + "_") ? 0 : name.find("_" + end + "_");
-    if (at == std::string::npos) return false;
-    before = name.substr(0, at);
-    unit = name.substr(at + (at == 0 ? 0 : 1) + end.size());
-    return true;
+// "alpha_us" for "alpha_low_us", "us" for "low_us"; "" if the name is not that end of an interval.
+std::string without_end(std::string name, const std::string& end) {
+    const std::size_t at = name.find(end + "_");
+    if (at == std::string::npos || (at > 0 && name[at - 1] != '_')) return "";
+    return name.erase(at, end.size() + 1);
 }
 
 bool says_something(const results::Column& column) {
@@ -78,19 +74,16 @@ struct Shown {
 
 std::vector<Shown> columns_of(const Table& table) {
     std::vector<Shown> shown;
-    std::string before, unit;
-    const auto add_end = [&](const std::string& name, std::string Shown::*end) {
-        for (auto& one : shown)
-            if (one.name.starts_with(before) && one.name.ends_with(unit))
-                return void(one.*end = name);
-    };
     for (const auto& column : table.columns) {
-        if (is_end(column.name, "low", before, unit))
-            add_end(column.name, &Shown::low);
-        else if (is_end(column.name, "high", before, unit))
-            add_end(column.name, &Shown::high);
-        else if (column.name != "mark" && (shown.empty() || says_something(column)))
-            shown.push_back({column.name});
+        const auto low = without_end(column.name, "low"), high = without_end(column.name, "high");
+        if (low.empty() && high.empty()) {
+            if (column.name != "mark" && (shown.empty() || says_something(column)))
+                shown.push_back({column.name});
+            continue;
+        }
+        const auto of = std::ranges::find_if(
+            shown, [&](const Shown& one) { return one.name.ends_with(low + high); });
+        if (of != shown.end()) (low.empty() ? of->high : of->low) = column.name;
     }
     return shown;
 }
@@ -101,26 +94,13 @@ Cell cell_of(const Table& table, const Shown& shown, std::size_t row) {
     return cell;
 }
 
-constexpr std::size_t kMostNames = 1;  // of a run with several strategies
-
-// "none and 1 more" for a setting with a list of values.
-std::string names(const std::string& setting) {
-    return setting.empty() ? "" : some_of(base::split(setting, ','), kMostNames, ", ");
-}
-
-// "allreduce, broadcast and 7 more, fp32", "buckets of resnet50".
-std::string comm_work(const results::Run& run) {
-    if (const std::string model = run.setting(setting::kFromModel); !model.empty())
-        return "buckets of " + model;
-    return fmt::format("{}, {}", names(run.setting(setting::kOp)),
-                       names(run.setting(setting::kDatatype)));
-}
-
+// "train mnist-cnn ddp", "io text-loop and 9 more", "comm allreduce and 7 more fp32".
 std::string work_of(const results::Run& run) {
     std::string text = run.command;
-    if (is_comm(run)) return text + ' ' + comm_work(run);
-    for (const auto key : {setting::kModel, setting::kStrategy, setting::kMode})
-        if (const std::string name = names(run.setting(key)); !name.empty()) text += ' ' + name;
+    for (const auto key : {setting::kFromModel, setting::kModel, setting::kStrategy, setting::kMode,
+                           setting::kOp, setting::kDatatype})
+        if (const std::string names = run.setting(key); !names.empty())
+            text += ' ' + some_of(base::split(names, ','), 1);
     return text;
 }
 

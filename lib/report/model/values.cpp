@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
-#include <set>
 
 #include "base/error.hpp"
 #include "vocabulary/facts.hpp"
-#include "vocabulary/measurements.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
@@ -130,10 +129,17 @@ void refuse_unknown_measurements(const std::vector<std::string>& names,
                    "no run has the measurement '{}', and ranklab makes none of that name; {}");
 }
 
-std::size_t node_count(const results::Run& run) {
+std::set<std::string> host_names(const results::Run& run) {
     std::set<std::string> hosts;
     for (const auto& row : run.hosts) hosts.insert(row.host);
-    return hosts.size();
+    return hosts;
+}
+
+std::vector<std::string> names_shown(vocabulary::Shown where) {
+    std::vector<std::string> names;
+    for (const char* command : {"train", "io", "comm"})
+        std::ranges::move(vocabulary::shown_at(where, command), std::back_inserter(names));
+    return names;
 }
 
 std::vector<std::pair<std::string, double>> fields_of(const stats::Summary& s) {
@@ -184,7 +190,7 @@ std::vector<StoredRow> rows_of(const results::Run& run, std::string_view name) {
     std::vector<StoredRow> rows;
     const results::Table* table = run.find_table(name);
     for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row)
-        rows.push_back({*table, row});
+        rows.push_back({table, row});
     return rows;
 }
 
@@ -194,11 +200,9 @@ Cell cell_at(const results::Table& table, const std::string& column, std::size_t
     return table.find<std::string>(column) == nullptr ? "" : text_at(table, column, row);
 }
 
-std::vector<StepPart> step_parts(const results::Run& run) {
-    std::vector<StepPart> parts;
-    for (const auto& row : rows_of(run, "phases"))
-        if (const std::string phase = row.text("phase"); phase != "step")
-            parts.push_back({phase, row.number("per_hit_s"), row.number("percent")});
+std::vector<StoredRow> step_parts(const results::Run& run) {
+    auto parts = rows_of(run, "phases");
+    std::erase_if(parts, [](const auto& row) { return row.text("phase") == "step"; });
     return parts;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "base/text.hpp"
 #include "report/frame/frame.hpp"
 #include "results/result_file.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
 
@@ -37,8 +39,14 @@ void refuse_unknown_keys(const std::vector<std::string>& keys,
 void refuse_unknown_measurements(const std::vector<std::string>& names,
                                  const std::vector<results::ResultFile>& files);
 
+std::set<std::string> host_names(const results::Run& run);
 /// The number of hosts; 0 if the run stored none.
-std::size_t node_count(const results::Run& run);
+inline std::size_t node_count(const results::Run& run) {
+    return host_names(run).size();
+}
+
+/// The measurements that are shown there, of all commands.
+std::vector<std::string> names_shown(vocabulary::Shown where);
 
 /// The numbers of a summary with their names in exports.
 std::vector<std::pair<std::string, double>> fields_of(const stats::Summary& summary);
@@ -55,11 +63,11 @@ std::string text_at(const results::Table& table, const std::string& column, std:
 
 /// A row of a stored table, for loops: its cells as in number_at and text_at.
 struct StoredRow {
-    const results::Table& table;
+    const results::Table* table;
     std::size_t row;
 
-    double number(const std::string& column) const { return number_at(table, column, row); }
-    std::string text(const std::string& column) const { return text_at(table, column, row); }
+    double number(const std::string& column) const { return number_at(*table, column, row); }
+    std::string text(const std::string& column) const { return text_at(*table, column, row); }
 };
 /// The rows of a table; none if the run lacks it.
 std::vector<StoredRow> rows_of(const results::Run& run, std::string_view table);
@@ -68,14 +76,10 @@ std::vector<StoredRow> rows_of(const results::Run& run, std::string_view table);
 /// row.
 Cell cell_at(const results::Table& table, const std::string& column, std::size_t row);
 
-/// A phase of a training step in the table `phases`: means over ranks and counted steps, which add
-/// up to the mean step. (Measurements of phases are maxima over ranks, which do not add up.)
-struct StepPart {
-    std::string phase;             ///< "forward", "other"
-    double mean_s = stats::kNone;  ///< per step
-    double percent = stats::kNone;
-};
-std::vector<StepPart> step_parts(const results::Run& run);
+/// The phases of a training step in the table `phases`, without the step itself: `per_hit_s` and
+/// `percent` are means over ranks and counted steps, which add up to the mean step. (Measurements
+/// of phases are maxima over ranks, which do not add up.)
+std::vector<StoredRow> step_parts(const results::Run& run);
 
 /// What a run used of its job, as seff reports it: "97 % of 2 CPUs for 14.2 s (waiting in MPI
 /// counts), 812 MiB of memory"; "" if the run has no table `job_use`.

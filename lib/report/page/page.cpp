@@ -24,15 +24,6 @@ using results::Run;
 
 constexpr std::size_t kMostHeadlines = 6, kMostWarnings = 12;
 
-// The measurements that the page shows.
-std::vector<std::string> measurements() {
-    std::vector<std::string> names;
-    for (const char* command : {"train", "io", "comm"})
-        for (auto& name : vocabulary::shown_at(vocabulary::Shown::summary, command))
-            names.push_back(std::move(name));
-    return names;
-}
-
 std::string lead_of(const model::ChosenRuns& runs, const Groups& groups) {
     const auto headers = runs.headers();
     if (headers.empty()) return "No run of this file was asked for, or it has none.";
@@ -153,8 +144,7 @@ std::string filled(const char* name, const Data& data) {
 
 std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& folder) {
     const model::References references = model::read_references(folder);
-    for (const auto& problem : references.problems) base::log::warn(problem);
-    const model::GroupQuery query{.measurements = measurements()};
+    const model::GroupQuery query{.measurements = model::names_shown(vocabulary::Shown::summary)};
     Frame table;
     std::size_t invalid = 0;
     RunWarnings warnings;

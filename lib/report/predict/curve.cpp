@@ -79,16 +79,14 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
                             {.name = kMemory, .unit = "B", .head = "tensors/rank"}}};
     for (const auto& point : measured.points)
         frame.rows.push_back(row_of(measured, point.ranks, "measured", {median_of(point)}));
-    std::vector<Refusal> refusals;
     for (const auto& one : found.all) {
-        const auto& refusal = refusals.emplace_back(Refusal{one.refusal, ""});
-        if (one.refusal == forecast::Refusal::none) {
-            frame.rows.push_back(row_of(measured, one.ranks, "forecast", one.estimate));
-            continue;
-        }
-        refusals.back().command = run_at(measured, one.ranks_to_measure);
-        frame.rows.push_back(row_of(measured, one.ranks, "no forecast", {}));
-        frame.rows.back().caveats.push_back({CaveatKind::said, sentence(refusal)});
+        const bool made = one.refusal == forecast::Refusal::none;
+        frame.rows.push_back(row_of(measured, one.ranks, made ? "forecast" : name_of(one.refusal),
+                                    made ? one.estimate : Estimate()));
+        if (!made)
+            frame.rows.back().caveats = {
+                {CaveatKind::said,
+                 sentence(Refusal{one.refusal, run_at(measured, one.ranks_to_measure)})}};
     }
     frame.drop_empty_columns();
     frame.notes = measured.notes;
@@ -97,7 +95,7 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
     if (std::ranges::any_of(found.all,
                             [](const auto& one) { return one.refusal == forecast::Refusal::none; }))
         frame.notes.push_back(models_note(found));
-    Prediction result{std::move(frame), std::move(refusals), measured.scaling, ""};
+    Prediction result{std::move(frame), measured.scaling, ""};
     if (found.next)
         result.next = fmt::format("{}   # would narrow the interval at {:.0f} ranks by about {}",
                                   run_at(measured, {found.next->ranks}), found.next->target,
@@ -105,17 +103,22 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
     return result;
 }
 
+Frame for_people(Frame frame) {
+    for (auto& row : frame.rows)
+        if (!row.caveats.empty()) row.cells[1] = "no forecast";
+    return frame;
+}
+
 std::string json_of(const Prediction& prediction) {
-    const auto& [frame, refusals, scaling, next] = prediction;
-    const std::size_t measured = frame.rows.size() - refusals.size();
+    const auto& [frame, scaling, next] = prediction;
     nlohmann::ordered_json all{{"quantity", frame.columns[2].name},
                                {"unit", frame.columns[2].unit},
                                {"scaling", name_of(scaling)}};
     for (std::size_t i = 0; i < frame.rows.size(); ++i) {
-        const Refusal refusal = i < measured ? Refusal() : refusals[i - measured];
-        const bool refused = refusal.why != Refusal::Why::none;
+        const auto& caveats = frame.rows[i].caveats;
+        const std::string& what = frame.at(i, "what").text;
         const Cell& value = frame.at(i, 2);
-        all[i < measured ? "measured" : "forecasts"].push_back(
+        all[what == "measured" ? what : "forecasts"].push_back(
             {{"ranks", frame.at(i, "ranks").number},
              {"value", value.number},
              {"low", value.interval.low},
@@ -123,9 +126,9 @@ std::string json_of(const Prediction& prediction) {
              {"speedup", frame.at(i, "speedup").number},
              {"efficiency", frame.at(i, "efficiency").number},
              {"memory_per_rank_bytes", frame.at(i, kMemory).number},
-             {"refused", refused},
-             {"reason", refused ? sentence(refusal) : ""},
-             {"why", name_of(refusal.why)}});
+             {"refused", !caveats.empty()},
+             {"reason", caveats.empty() ? "" : sentence(caveats.front())},
+             {"why", caveats.empty() ? "none" : what}});
     }
     all["notes"] = frame.notes;
     all["next"] = next;

@@ -38,19 +38,21 @@ Measured read_points(const std::filesystem::path& path, std::optional<forecast::
 Measured points_of(const model::ChosenRuns& runs, std::optional<forecast::Scaling> scaling);
 
 struct Prediction {
-    /// The measured points, then one row per forecast; a refusal is a row's caveat, too.
+    /// The measured points, then one row per forecast. Column `what`: "measured", "forecast" or the
+    /// code of a refusal, whose sentence is the row's caveat.
     Frame frame;
-    std::vector<Refusal> refusals;  ///< one per forecast, Why::none for those that were made
     forecast::Scaling scaling;
     std::string next;  ///< the command that narrows the farthest forecast most per node-hour; ""
 };
 
 /// `force`: forecasts beyond forecast::kReach, too.
 Prediction predict(const Measured& measured, const std::vector<double>& ranks, bool force);
+/// The frame with "no forecast" in place of codes.
+Frame for_people(Frame frame);
 std::string json_of(const Prediction& prediction);
 
 struct Validation {
-    Frame curves, refused, families;
+    Frame curves, refused;
 };
 /// Forecasts each published curve from its points up to a quarter of its largest scale, and
 /// compares the error with that of two baselines: the last efficiency kept, and time = a + c log p.

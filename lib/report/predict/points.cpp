@@ -89,11 +89,9 @@ Found longest_curve(const model::Groups& groups, std::optional<Scaling> wanted) 
     for (const bool weak : {true, false}) {
         if (wanted && (*wanted == Scaling::weak) != weak) continue;
         for (auto& curve : model::curves_of(groups, scaling, weak)) {
-            if (curve.widths.size() < 2) continue;
+            const bool longest = curve.widths.size() >= best.curve.widths.size();
+            if (longest) best = {std::move(curve), weak, best.curves};
             ++best.curves;
-            if (curve.widths.size() < best.curve.widths.size()) continue;
-            best.curve = std::move(curve);
-            best.weak = weak;
         }
     }
     return best;

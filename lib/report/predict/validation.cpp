@@ -1,6 +1,8 @@
-#include <cmath>
-#include <set>
+#include <fmt/format.h>
 
+#include <cmath>
+
+#include "report/frame/readable.hpp"
 #include "report/predict/curve.hpp"
 #include "stats/line_fit.hpp"
 
@@ -11,7 +13,6 @@ using forecast::CurvePoint;
 using forecast::Scaling;
 using model::PublishedCurve;
 
-constexpr const char* kAll = "all";
 constexpr double kPart = 4;    // forecasts use points up to the largest scale / kPart
 constexpr double kNear = 0.1;  // relative error that counts as near
 
@@ -28,22 +29,15 @@ double logarithmic(const std::vector<CurvePoint>& points, double ranks) {
     return line.alpha + line.beta * std::log2(ranks);
 }
 
-struct Outcome {
-    std::string family;
-    std::size_t points = 0;  // used
-    double to = 0;           // ranks of the forecast
-    forecast::Refusal refusal = forecast::Refusal::too_few_points;
-    // Relative errors of the time: of the forecast, of the last efficiency kept, of a + c log p.
-    Cell error = {};
-    double same = 0, logs = 0;
-};
-
-Outcome outcome_of(const PublishedCurve& curve) {
-    Outcome outcome{curve.family};
+// Adds a row to the forecasts or to the refusals.
+void add(Validation& all, const PublishedCurve& curve) {
     std::vector<CurvePoint> used;
     for (std::size_t i = 0; kPart * curve.x[i] <= curve.x.back(); ++i)
         used.push_back(point_of(curve, i));
-    if (used.empty()) return outcome;
+    const auto refuse = [&](forecast::Refusal why) {
+        all.refused.rows.push_back({{curve.name, used.size(), name_of(why)}});
+    };
+    if (used.empty()) return refuse(forecast::Refusal::too_few_points);
     const CurvePoint& last = used.back();
     CurvePoint target = last;
     for (std::size_t i = used.size(); i < curve.x.size(); ++i)
@@ -51,78 +45,51 @@ Outcome outcome_of(const PublishedCurve& curve) {
     const auto forecasts = forecast::forecast_curve(
         used, curve.weak ? Scaling::weak : Scaling::strong, {target.ranks});
     const auto& found = forecasts.all.front();
+    if (found.refusal != forecast::Refusal::none) return refuse(found.refusal);
     const auto error = [&](double time) { return time / target.times_s[0] - 1; };
     const auto& [time, interval] = found.estimate;
-    outcome.points = used.size();
-    outcome.to = target.ranks;
-    outcome.refusal = found.refusal;
-    outcome.error = {error(time), {error(interval.low), error(interval.high)}};
-    outcome.same = error(last.times_s[0] * (curve.weak ? 1 : last.ranks / target.ranks));
-    outcome.logs = error(logarithmic(used, target.ranks));
-    return outcome;
+    all.curves.rows.push_back(
+        {{curve.name, target.ranks, Cell(error(time), {error(interval.low), error(interval.high)}),
+          error(last.times_s[0] * (curve.weak ? 1 : last.ranks / target.ranks)),
+          error(logarithmic(used, target.ranks))}});
 }
 
-// Medians of the absolute errors, of one family or of all outcomes.
-Row family_row(const std::string& family, const std::vector<Outcome>& outcomes) {
-    std::vector<double> errors, same, logs;
-    int refused = 0, near = 0, covered = 0;
-    for (const auto& one : outcomes) {
-        if (family != kAll && one.family != family) continue;
-        if (one.refusal != forecast::Refusal::none) {
-            ++refused;
-            continue;
-        }
-        errors.push_back(std::abs(one.error.number));
-        same.push_back(std::abs(one.same));
-        logs.push_back(std::abs(one.logs));
-        near += errors.back() <= kNear ? 1 : 0;
-        covered += one.error.interval.low <= 0 && 0 <= one.error.interval.high ? 1 : 0;
+// Of all forecasts.
+std::string summary_of(const Validation& all) {
+    std::size_t near = 0, covered = 0;
+    std::vector<double> errors[3];  // of the forecast, and of the two baselines
+    for (const auto& row : all.curves.rows) {
+        for (std::size_t i = 0; i < 3; ++i) errors[i].push_back(std::abs(row.cells[2 + i].number));
+        const auto& interval = row.cells[2].interval;
+        near += errors[0].back() <= kNear ? 1 : 0;
+        covered += interval.low <= 0 && 0 <= interval.high ? 1 : 0;
     }
-    if (errors.empty()) return {{family, 0, refused}};
-    return {{family, errors.size(), refused, stats::quantile(errors, 0.5),
-             stats::quantile(same, 0.5), stats::quantile(logs, 0.5), near, covered}};
+    const auto median = [](const auto& of) { return percent_text(100 * stats::quantile(of, 0.5)); };
+    return fmt::format(
+        "{} forecasts, {} refused; median absolute error {} (last efficiency kept {}, a + c log p "
+        "{}); within 10 %: {}; truth in the interval: {}",
+        all.curves.rows.size(), all.refused.rows.size(), median(errors[0]), median(errors[1]),
+        median(errors[2]), near, covered);
 }
 
 }  // namespace
 
 Validation validate(const std::vector<PublishedCurve>& curves) {
-    const Column same{.name = "same_efficiency", .unit = "1", .head = "last efficiency kept"},
-        logs{.name = "a_plus_c_log_p", .unit = "1", .head = "a + c log p"};
     Validation all;
-    all.curves = {.title =
-                      "Published curves, forecast from a quarter of their scale at most: relative "
-                      "errors of the time",
-                  .columns = {{.name = "curve", .role = Role::key},
-                              {.name = "to"},
-                              {.name = "error", .unit = "1", .interval = true},
-                              same,
-                              logs}};
+    all.curves = {
+        .title =
+            "Published curves, forecast from a quarter of their scale at most: relative "
+            "errors of the time",
+        .columns = {{.name = "curve", .role = Role::key},
+                    {.name = "to"},
+                    {.name = "error", .unit = "1", .interval = true},
+                    {.name = "same_efficiency", .unit = "1", .head = "last efficiency kept"},
+                    {.name = "a_plus_c_log_p", .unit = "1", .head = "a + c log p"}}};
     all.refused = {
         .title = "Refused",
         .columns = {{.name = "curve", .role = Role::key}, {.name = "points"}, {.name = "why"}}};
-    all.families = {
-        .title = "By family: medians of the absolute errors",
-        .columns = {{.name = "family", .role = Role::key},
-                    {.name = "forecast", .head = "n"},
-                    {.name = "refused"},
-                    {.name = "error", .unit = "1"},
-                    same,
-                    logs,
-                    {.name = "within_10_percent", .head = "near"},
-                    {.name = "in_interval", .head = "covered"}},
-        .notes = {"n: forecasts; near: error within 10 %; covered: truth in the interval"}};
-    std::vector<Outcome> outcomes;
-    std::set<std::string> families;
-    for (const auto& curve : curves) {
-        const auto& one = outcomes.emplace_back(outcome_of(curve));
-        families.insert(one.family);
-        if (one.refusal == forecast::Refusal::none)
-            all.curves.rows.push_back({{curve.name, one.to, one.error, one.same, one.logs}});
-        else
-            all.refused.rows.push_back({{curve.name, one.points, name_of(one.refusal)}});
-    }
-    for (const auto& family : families) all.families.rows.push_back(family_row(family, outcomes));
-    all.families.rows.push_back(family_row(kAll, outcomes));
+    for (const auto& curve : curves) add(all, curve);
+    all.curves.notes = {summary_of(all)};
     return all;
 }
 

@@ -412,8 +412,8 @@ TEST(StepParts, AreTheTablesShares) {
                     {"percent", std::vector<double>{83, 17, 100}}}}};
     const auto parts = step_parts(run);
     ASSERT_EQ(parts.size(), 2U);
-    EXPECT_EQ(parts[0].percent, 83);
-    EXPECT_EQ(parts[1].phase, "other");
+    EXPECT_EQ(parts[0].number("percent"), 83);
+    EXPECT_EQ(parts[1].text("phase"), "other");
 }
 
 }  // namespace
