@@ -110,13 +110,11 @@ Names measurements_of(const std::string& command, const Runs& runs, const Names&
 void check_asked(const Names& asked, const Runs& runs) {
     if (asked == Names{"all"}) return;
     const Names all = all_measurements(runs);
-    for (const auto& name : asked) {
-        if (std::ranges::find(all, name) != all.end()) continue;
-        const std::string near = base::did_you_mean(name, all);
-        throw base::OptionError(
-            fmt::format("no run has the measurement '{}'; {}", base::printable(name, 60),
-                        near.empty() ? fmt::format("there are {}", base::join(all, ", ")) : near));
-    }
+    for (const auto& name : asked)
+        if (std::ranges::find(all, name) == all.end())
+            throw base::OptionError(fmt::format(
+                "no run has the measurement '{}'{}; there are {}", base::printable(name, 60),
+                base::or_did_you_mean(name, all), base::join(all, ", ")));
 }
 
 // Returns one value per process: runs of one process share its memory, cores and moment.

@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/facts.hpp"
-#include "vocabulary/names.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::report::compare {
@@ -180,7 +179,7 @@ std::string order_note(const Runs& a, const Runs& b) {
 std::string load_note(const Runs& a, const Runs& b) {
     const auto disturbed = [](const Runs& runs) {
         return std::ranges::count_if(
-            runs, [](const Run* run) { return run->fact(vocabulary::fact::kQuietHosts) == "no"; });
+            runs, [](const Run* run) { return run->fact(fact::kQuietHosts) == "no"; });
     };
     const auto of_a = disturbed(a), of_b = disturbed(b);
     if (of_a + of_b == 0) return "";
@@ -215,7 +214,7 @@ Runs both(const Runs& a, const Runs& b) {
 }
 
 std::string process_of(const Run& run) {
-    const std::string instance = run.fact(vocabulary::fact::kProcess);
+    const std::string instance = run.fact(fact::kProcess);
     return instance.empty() ? run.id : instance;
 }
 

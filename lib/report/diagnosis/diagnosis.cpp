@@ -14,14 +14,11 @@
 #include "report/model/values.hpp"
 #include "report/predict/evidence.hpp"
 #include "stats/distributions.hpp"
-#include "vocabulary/names.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
 
 using results::Run;
-namespace setting = vocabulary::setting;
-namespace fact = vocabulary::fact;
 
 constexpr std::size_t kMostBlocks = 10, kFewestSteps = 4;  // blocks; steps in a block
 constexpr double kNoticeable = 3;                          // least saving to advise, percent

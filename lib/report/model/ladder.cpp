@@ -96,25 +96,19 @@ bool are_of_one_ladder(const Run& a, const Run& b) {
     return records_text(a) == records_text(b) && machine_of(a, as_many) == machine_of(b, as_many);
 }
 
-double count_at(const Frame& table, std::size_t row, const char* column, double otherwise) {
-    const double count = table.at(row, column).number;
-    return std::isnan(count) ? otherwise : count;
-}
-
 // A strategy that is measured with several ranks or workers has rows of different names.
 void name_rows(Frame& table) {
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         std::string name = table.at(row, "rung").text;
-        const auto add = [&](const char* column, double otherwise, const char* what) {
-            const double own = count_at(table, row, column, otherwise);
-            bool several = own > 1;
+        for (const auto& [column, what] : {std::pair{"ranks", "rank"}, {"workers", "worker"}}) {
+            double most = 1;
             for (std::size_t other = 0; other < table.rows.size(); ++other)
-                several = several || (table.at(other, "rung").text == table.at(row, "rung").text &&
-                                      count_at(table, other, column, otherwise) != own);
-            if (several) name += ", " + counted(static_cast<std::size_t>(own), what);
-        };
-        add("ranks", 1, "rank");
-        add("workers", 0, "worker");
+                if (table.at(other, "rung").text == table.at(row, "rung").text)
+                    most = std::fmax(most, table.at(other, column).number);
+            if (most > 1)
+                name +=
+                    ", " + counted(static_cast<std::size_t>(table.at(row, column).number), what);
+        }
         table.set(row, columns().front(), name);
     }
 }

@@ -81,8 +81,9 @@ std::vector<Shown> columns_of(const Table& table) {
                 shown.push_back({column.name});
             continue;
         }
-        const auto of = std::ranges::find_if(
-            shown, [&](const Shown& one) { return one.name.ends_with(low + high); });
+        const auto of = std::ranges::find_if(shown, [&](const Shown& one) {
+            return one.name == low + high || one.name.ends_with("_" + low + high);
+        });
         if (of != shown.end()) (low.empty() ? of->high : of->low) = column.name;
     }
     return shown;

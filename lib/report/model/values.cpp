@@ -76,7 +76,7 @@ std::set<std::string> stored_measurements(const results::Run& run) {
     return names;
 }
 
-// `sentence` has a {} for the name and one for the advice. Reads the files only for an unknown
+// `sentence` has a {} for the name and one for a similar one. Reads the files only for an unknown
 // name.
 template <class IsKnown, class NamesOf, class Offered>
 void refuse_unknown(std::vector<std::string> names, const std::vector<results::ResultFile>& files,
@@ -90,9 +90,9 @@ void refuse_unknown(std::vector<std::string> names, const std::vector<results::R
     for (const auto& name : names) {
         if (stored.empty() || stored.contains(name)) continue;
         for (const auto& one : offered) stored.insert(std::string(one.name));
-        const std::string near = base::did_you_mean(name, {stored.begin(), stored.end()});
-        throw base::OptionError(fmt::format(fmt::runtime(sentence), base::printable(name, 60),
-                                            near.empty() ? "check how it is spelt" : near));
+        throw base::OptionError(
+            fmt::format(fmt::runtime(sentence), base::printable(name, 60),
+                        base::or_did_you_mean(name, {stored.begin(), stored.end()})));
     }
 }
 
@@ -119,14 +119,14 @@ std::string value_of(const results::Run& run, const std::string& key) {
 void refuse_unknown_keys(const std::vector<std::string>& keys,
                          const std::vector<results::ResultFile>& files) {
     refuse_unknown(keys, files, results::Detail::settings, is_known_key, stored_keys, kFields,
-                   "'{}' is not a setting, field or fact of a run; {}");
+                   "'{}' is not a setting, field or fact of a run{}");
 }
 
 void refuse_unknown_measurements(const std::vector<std::string>& names,
                                  const std::vector<results::ResultFile>& files) {
     refuse_unknown(names, files, results::Detail::measurements, is_known_measurement,
                    stored_measurements, vocabulary::quantities(),
-                   "no run has the measurement '{}', and ranklab makes none of that name; {}");
+                   "no run has the measurement '{}', and ranklab makes none of that name{}");
 }
 
 std::set<std::string> host_names(const results::Run& run) {

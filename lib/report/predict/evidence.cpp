@@ -7,15 +7,12 @@
 #include "report/model/messages.hpp"
 #include "report/model/network.hpp"
 #include "report/model/values.hpp"
-#include "vocabulary/names.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::report::predict {
 namespace {
 
 using results::Run;
-namespace setting = vocabulary::setting;
-namespace fact = vocabulary::fact;
 
 // The options on which a rank's work on one sample depends, with their values. An unset flag equals
 // one that an older program did not have.

@@ -14,15 +14,12 @@
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/evidence.hpp"
-#include "vocabulary/names.hpp"
 
 namespace ranklab::report::predict {
 namespace {
 
 using forecast::AllreduceTime;
 using Why = Refusal::Why;
-namespace setting = vocabulary::setting;
-namespace fact = vocabulary::fact;
 
 constexpr double kMiB = 1 << 20;
 constexpr std::array kCapsMiB{1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0};

@@ -14,7 +14,6 @@
 #include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/curve.hpp"
-#include "vocabulary/names.hpp"
 
 namespace ranklab::report::predict {
 namespace {
@@ -71,9 +70,9 @@ void add(const PointRow& row, CurvePoint& point) {
 // Ranks that a node of this run can hold: those it had, or as many as it has cores for.
 double node_holds(const results::Run& run) {
     const double there = base::real(run.hosts.size());
-    const auto cpus = base::number_in(run.fact(vocabulary::fact::kLogicalCpus));
-    const auto threads = base::number_in(run.setting(vocabulary::setting::kThreads));
-    if (!cpus || run.setting(vocabulary::setting::kDevice) == "cuda") return there;
+    const auto cpus = base::number_in(run.fact(fact::kLogicalCpus));
+    const auto threads = base::number_in(run.setting(setting::kThreads));
+    if (!cpus || run.setting(setting::kDevice) == "cuda") return there;
     return std::max(there, std::floor(*cpus / std::max(1.0, threads.value_or(1))));
 }
 
@@ -157,12 +156,11 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
     const auto number = [](const std::string& text) {
         return base::number_in(text).value_or(kNone);
     };
-    found.memory_fixed_bytes = number(run.fact(vocabulary::fact::kMemoryFixed));
-    found.memory_bytes_per_sample = number(run.fact(vocabulary::fact::kMemoryPerSample));
-    found.batch =
-        weak ? number(run.setting(vocabulary::setting::kBatchSize))
-             : number(run.setting(vocabulary::setting::kGlobalBatchSize)) /
-                   base::number_in(run.setting(vocabulary::setting::kAccumulate)).value_or(1);
+    found.memory_fixed_bytes = number(run.fact(fact::kMemoryFixed));
+    found.memory_bytes_per_sample = number(run.fact(fact::kMemoryPerSample));
+    found.batch = weak ? number(run.setting(setting::kBatchSize))
+                       : number(run.setting(setting::kGlobalBatchSize)) /
+                             base::number_in(run.setting(setting::kAccumulate)).value_or(1);
     if (oversubscribed > 0)
         found.notes.push_back(
             fmt::format("{} of the points are oversubscribed: more compute threads than cores",
