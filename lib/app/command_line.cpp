@@ -18,29 +18,27 @@
 namespace ranklab::app {
 namespace {
 
-using Words = std::vector<std::string>;
+struct HelpSettings {
+    bool help = false, version = false;
+};
 
-Words verbs_of(const ProgramManual& program) {
-    Words verbs;
-    for (const auto& part : program.parts)
-        verbs.push_back(part.text.command.substr(program.command.size() + 1));
-    return verbs;
+// "make mnist" of the command "data make mnist".
+std::string name_of(const CommandGroup& program, const Command& verb) {
+    return verb.text.command.substr(program.command.size() + 1);
 }
 
-void print_verbs(const ProgramManual& program) {
-    const Words verbs = verbs_of(program);
-    const std::size_t width = std::ranges::max(verbs, {}, &std::string::size).size() + 2;
-    for (std::size_t i = 0; i < verbs.size(); ++i)
-        print_text(base::wrapped(fmt::format("  {:<{}} ", verbs[i], width),
-                                 program.parts[i].text.summary));
+Words names_of(const CommandGroup& program) {
+    Words names;
+    for (const auto& verb : program.verbs) names.push_back(name_of(program, verb));
+    return names;
 }
 
-void print_help(const ProgramManual& program) {
-    print("Usage: ranklab {} COMMAND {}\n\n{}\nCommands:\n", program.command, program.usage,
-          base::wrapped("", program.summary));
-    print_verbs(program);
-    print("\nranklab {} COMMAND --help says more. To begin with:\n", program.command);
-    for (const auto& part : program.parts) print_text(narrow_examples(part.text.examples));
+void print_verbs(const CommandGroup& program) {
+    const std::size_t width =
+        std::ranges::max(names_of(program), {}, &std::string::size).size() + 2;
+    for (const auto& verb : program.verbs)
+        print_text(base::wrapped(fmt::format("  {:<{}} ", name_of(program, verb), width),
+                                 verb.text.summary));
 }
 
 // An error from a lower room may name settings of other programs: those that this one lacks are
@@ -62,8 +60,7 @@ std::string folded_command(const std::string& command) {
     return all + '\n';
 }
 
-}  // namespace
-
+// Lines "  command  what it does". In a line too wide for a screen the description moves below.
 std::string narrow_examples(const std::string& examples) {
     std::string text;
     for (const auto& line : base::split(examples, '\n')) {
@@ -79,58 +76,93 @@ std::string narrow_examples(const std::string& examples) {
     return text;
 }
 
-void describe_help(options::Schema& schema) {
-    schema.section("Help")
-        .flag("help",
-              {&HelpSettings::help, 'h', options::marks::kEssential, options::Role::request},
-              "this text; --help all: every option")
-        .flag("version", {&HelpSettings::version, options::Role::request},
-              "version, revision and build");
+void print_help(const CommandGroup& program) {
+    print("Usage: ranklab {} COMMAND {}\n\n{}\nCommands:\n", program.command, program.usage,
+          base::wrapped("", program.summary));
+    print_verbs(program);
+    print("\nranklab {} COMMAND --help says more. To begin with:\n", program.command);
+    for (const auto& verb : program.verbs) print_text(narrow_examples(verb.text.examples));
 }
 
-namespace {
-
-void print_help(const options::Schema& schema, const ProgramText& text, bool all) {
-    if (!is_output_rank()) return;
+void print_help(const Command& command, bool all) {
+    const auto& text = command.text;
     print(
         "Usage: ranklab {} {}\n\n{}\nExamples:\n{}\n{}Exit codes: 0 ok, 1 internal, 2 usage, 3 "
         "wrong data or failed verification,\n"
         "5 environment or launch guard, 6 time limit, 7 measurement invalid; 128 + N\n"
         "where signal N stopped the work.\n",
         text.command, text.usage, base::wrapped("", text.summary), narrow_examples(text.examples),
-        schema.help(all));
+        command.schema.help(all));
+}
+
+bool asks_for_all_help(const Words& words) {
+    return words.size() > 1 && words.back() == "all" &&
+           (words[words.size() - 2] == "--help" || words[words.size() - 2] == "-h");
+}
+
+// Answers what needs no verb, and returns the exit code; nullopt if there is a verb.
+std::optional<int> answer_early(const CommandGroup& program, const Words& words) {
+    if (answer_completion(words, program.verbs)) return 0;
+    const std::string first = words.empty() ? "--help" : words.front();
+    const bool help = first == "--help" || first == "-h" || first == "help";
+    if (!help && first != "--version" && first != "--list") return std::nullopt;
+    if (is_output_rank()) {
+        if (help)
+            print_help(program);
+        else if (first == "--list")
+            print_verbs(program);
+        else
+            print_version();
+    }
+    return words.empty() ? static_cast<int>(base::ExitCode::usage) : 0;
+}
+
+[[noreturn]] void refuse_verb(const CommandGroup& program, const Words& words) {
+    const Words known = names_of(program);
+    const bool of_two_words = std::ranges::any_of(
+        known, [](const auto& verb) { return verb.find(' ') != std::string::npos; });
+    Words given;
+    for (const auto& word : words) {
+        if (word.starts_with('-') || given.size() == (of_two_words ? 2 : 1)) break;
+        given.push_back(word);
+    }
+    const std::string text = base::printable(base::join(given, " "), 60);
+    if (given.empty())
+        throw base::OptionError(fmt::format("unexpected '{}' before the command; commands: {}",
+                                            words.front(), base::join(known, ", ")));
+    throw base::OptionError(fmt::format("there is no 'ranklab {} {}'{}; commands: {}",
+                                        program.command, text, base::or_did_you_mean(text, known),
+                                        base::join(known, ", ")));
 }
 
 }  // namespace
 
-bool answer_help_all(const Words& words, const options::Schema& schema, const ProgramText& text) {
-    const bool asked = words.size() > 1 && words.back() == "all" &&
-                       (words[words.size() - 2] == "--help" || words[words.size() - 2] == "-h");
-    if (asked) print_help(schema, text, true);
-    return asked;
+void describe_help(options::Schema& schema) {
+    using options::Role;
+    schema.section("Help")
+        .flag("help", {&HelpSettings::help, 'h', options::marks::kEssential, Role::request},
+              "this text; --help all: every option")
+        .flag("version", {&HelpSettings::version, Role::request}, "version, revision and build");
 }
 
-bool answer_help(const options::Options& options, const options::Schema& schema,
-                 const ProgramText& text) {
-    const auto asked = options.fields<HelpSettings>();
-    if (asked.version) {
-        if (is_output_rank()) print("{}\n{}\n", version_line(), build_features());
-        return true;
+std::optional<options::Options> parse_or_answer(const Command& command, const Words& words) {
+    if (answer_completion(words, {command})) return std::nullopt;
+    HelpSettings asked;
+    const bool all = asks_for_all_help(words);
+    if (!all) {
+        auto options = options::Options::parse(command.schema, words);
+        asked = options.fields<HelpSettings>();
+        if (!asked.help && !asked.version) return options;
     }
-    if (!asked.help) return false;
-    print_help(schema, text, false);
-    return true;
+    if (is_output_rank()) asked.version ? print_version() : print_help(command, all);
+    return std::nullopt;
 }
 
-int run_plain_command(const options::Schema& schema, const ProgramText& text,
-                      const std::vector<std::string>& words,
-                      const std::function<int(const options::Options&)>& work) {
-    if (answer_manual(words, [&] { return manual_of(text, schema); })) return 0;
-    if (answer_help_all(words, schema, text)) return 0;
-    const auto options = options::Options::parse(schema, words);
-    if (answer_help(options, schema, text)) return 0;
+int run_plain_command(const Command& command, const Words& words) {
+    const auto options = parse_or_answer(command, words);
+    if (!options) return 0;
     try {
-        return work(options);
+        return command.work(*options, words);
     } catch (const results::RunDamage& error) {
         const std::string file = base::shell_path(error.file.string());
         throw base::DataError(
@@ -138,18 +170,28 @@ int run_plain_command(const options::Schema& schema, const ProgramText& text,
                         "--skip-damaged` saves the others ({})",
                         error.file.string(), error.id, file, error.why));
     } catch (const base::Error& error) {
-        throw base::Error(error.what(), error.code(), known_to(schema, error.settings()));
+        throw base::Error(error.what(), error.code(), known_to(command.schema, error.settings()));
     }
 }
 
-int run_plain_program(int argc, char** argv, const ProgramText& text,
-                      const std::function<void(options::Schema&)>& describe,
-                      const std::function<int(const options::Options&)>& work) {
+int run_plain_program(int argc, char** argv, Command command) {
     prepare_process();
-    options::Schema schema;
-    describe(schema);
-    describe_help(schema);
-    return guarded([&] { return run_plain_command(schema, text, arguments_of(argc, argv), work); });
+    describe_help(command.schema);
+    return guarded([&] { return run_plain_command(command, arguments_of(argc, argv)); });
+}
+
+int run_verbs(const CommandGroup& program, const Words& words,
+              const std::function<int(const Command&, const Words&)>& start) {
+    prepare_process();
+    return guarded([&] {
+        if (const auto early = answer_early(program, words)) return *early;
+        for (const auto& verb : program.verbs) {
+            const Words own = base::split(name_of(program, verb), ' ');
+            if (words.size() >= own.size() && std::equal(own.begin(), own.end(), words.begin()))
+                return start(verb, {words.begin() + std::ssize(own), words.end()});
+        }
+        refuse_verb(program, words);
+    });
 }
 
 int threads_of(const std::optional<int>& asked, int fallback) {
@@ -167,7 +209,7 @@ int threads_of(const std::optional<int>& asked, int fallback) {
     return 0;
 }
 
-std::vector<std::string> arguments_of(int argc, char** argv) {
+Words arguments_of(int argc, char** argv) {
     return {argv + std::min(argc, 1), argv + argc};
 }
 
@@ -179,54 +221,8 @@ bool is_output_rank() {
     return comm::read_launcher().rank.value_or(0) == 0;
 }
 
-std::optional<int> answer_early(const ProgramManual& program, const Words& words) {
-    if (answer_manual(words, [&] { return program; })) return 0;
-    const std::string first = words.empty() ? "" : words.front();
-    const bool help = words.empty() || first == "--help" || first == "-h" || first == "help";
-    if (!help && first != "--version" && first != "--list") return std::nullopt;
-    if (is_output_rank()) {
-        if (help)
-            print_help(program);
-        else if (first == "--list")
-            print_verbs(program);
-        else
-            print("{}\n{}\n", version_line(), build_features());
-    }
-    return words.empty() ? static_cast<int>(base::ExitCode::usage) : 0;
-}
-
-std::string unknown_verb(const ProgramManual& program, const Words& words) {
-    const Words known = verbs_of(program);
-    const bool of_two_words = std::ranges::any_of(
-        known, [](const auto& verb) { return verb.find(' ') != std::string::npos; });
-    Words given;
-    for (const auto& word : words) {
-        if (word.starts_with('-') || given.size() == (of_two_words ? 2 : 1)) break;
-        given.push_back(word);
-    }
-    const std::string text = base::printable(base::join(given, " "), 60);
-    if (given.empty())
-        return fmt::format("unexpected '{}' before the command; commands: {}", words.front(),
-                           base::join(known, ", "));
-    return fmt::format("there is no 'ranklab {} {}'{}; commands: {}", program.command, text,
-                       base::or_did_you_mean(text, known), base::join(known, ", "));
-}
-
-int run_verbs(
-    ProgramManual program, const Words& words,
-    const std::function<int(const std::string&, const options::Options&, const Words&)>& work) {
-    prepare_process();
-    for (auto& part : program.parts) describe_help(part.schema);
-    return guarded([&] {
-        if (const auto early = answer_early(program, words)) return *early;
-        const Words verbs = verbs_of(program);
-        const auto verb = std::ranges::find(verbs, words.front());
-        if (verb == verbs.end()) throw base::OptionError(unknown_verb(program, words));
-        const auto& [text, schema] = program.parts[static_cast<std::size_t>(verb - verbs.begin())];
-        const Words rest{words.begin() + 1, words.end()};
-        return run_plain_command(schema, text, rest,
-                                 [&](const auto& options) { return work(*verb, options, rest); });
-    });
+void print_version() {
+    print("{}\n{}\n", version_line(), build_features());
 }
 
 }  // namespace ranklab::app

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/manual.hpp"
+#include "app/command_line.hpp"
 #include "app/process.hpp"
 #include "app/templates.hpp"
 #include "base/error.hpp"
@@ -32,7 +32,7 @@ std::string value_of(const Option& option) {
     return option.choices.empty() ? "none" : "words " + base::join(option.choices, " ");
 }
 
-std::string function_of(const Manual& part) {
+std::string function_of(const Command& part) {
     std::string names, values;
     for (const auto& option : part.schema.all()) {
         names += " --" + option.name;
@@ -47,16 +47,15 @@ std::string function_of(const Manual& part) {
 }
 
 // The function of a command that has sub-commands: "data", "data make".
-std::string fork(const std::string& command, const std::vector<std::string>& verbs) {
+std::string fork(const std::string& command, const Words& verbs) {
     return function_of(command, " --help --version", "words " + base::join(verbs, " "));
 }
 
-}  // namespace
-
-std::string completion(const ProgramManual& program) {
-    std::vector<std::pair<std::string, std::vector<std::string>>> forks;
+// The completion of the verbs' command lines, for bash and zsh.
+std::string completion(const std::vector<Command>& verbs) {
+    std::vector<std::pair<std::string, Words>> forks;
     std::string functions;
-    for (const auto& part : program.parts) {
+    for (const auto& part : verbs) {
         functions += function_of(part);
         const auto words = base::split(part.text.command, ' ');
         std::string before = words.front();
@@ -68,14 +67,16 @@ std::string completion(const ProgramManual& program) {
         }
     }
     std::string all;
-    for (const auto& [command, verbs] : forks) all += fork(command, verbs);
+    for (const auto& [command, names] : forks) all += fork(command, names);
     return all + functions;
 }
+
+}  // namespace
 
 std::string completion_script(const std::string& shell, const Commands& commands,
                               const std::string& parts) {
     std::string programs = "ranklab";
-    std::vector<std::string> names;
+    Words names;
     for (const auto& [name, summary] : commands) {
         names.push_back(name);
         if (name != "completion") programs += " ranklab-" + name;
@@ -88,14 +89,13 @@ std::string completion_script(const std::string& shell, const Commands& commands
            fork("completion", {"bash", "zsh"}) + parts + fmt::format(fmt::runtime(end), programs);
 }
 
-bool answer_manual(const std::vector<std::string>& words,
-                   const std::function<ProgramManual()>& program) {
+bool answer_completion(const Words& words, const std::vector<Command>& verbs) {
     if (words.empty() || words.front() != "--help-as") return false;
-    const auto& form = words.back();
-    if (form != "bash" && form != "zsh")
+    const auto& shell = words.back();
+    if (shell != "bash" && shell != "zsh")
         throw base::OptionError(
-            fmt::format("--help-as takes bash or zsh, not '{}'", base::printable(form, 20)));
-    print_text(completion(program()));
+            fmt::format("--help-as takes bash or zsh, not '{}'", base::printable(shell, 20)));
+    print_text(completion(verbs));
     return true;
 }
 

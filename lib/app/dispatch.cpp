@@ -9,7 +9,6 @@
 #include "app/command_line.hpp"
 #include "app/process.hpp"
 #include "app/programs.hpp"
-#include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/program.hpp"
 #include "base/terminal.hpp"
@@ -56,18 +55,13 @@ fs::path program_of(const std::string& command) {
 }
 
 // A program's stdout. Throws EnvironmentError if it fails.
-std::string said_by(const std::vector<std::string>& arguments) {
+std::string said_by(const Words& arguments) {
     const std::string line = base::shell_quote(arguments);
     auto output = base::output_of(line);
     if (output.code != 0)
         throw base::EnvironmentError(fmt::format("{} failed; run it to see why", line));
     return std::move(output.text);
 }
-
-const ProgramText kCompletion{
-    "completion", "bash|zsh", "Prints the completion of ranklab's command lines for a shell.",
-    "  source <(ranklab completion bash)                          in this shell\n"
-    "  ranklab completion zsh > DIR/_ranklab                      DIR is in $fpath\n"};
 
 int print_completion(const options::Options& options) {
     const auto& words = options.positional();
@@ -80,6 +74,17 @@ int print_completion(const options::Options& options) {
             parts += said_by({program.string(), "--help-as", words.front()});
     print_text(completion_script(words.front(), kCommands, parts));
     return 0;
+}
+
+Command completion_command() {
+    Command command{
+        {"completion", "bash|zsh", "Prints the completion of ranklab's command lines for a shell.",
+         "  source <(ranklab completion bash)                          in this shell\n"
+         "  ranklab completion zsh > DIR/_ranklab                      DIR is in $fpath\n"},
+        {},
+        [](const auto& given, const auto&) { return print_completion(given); }};
+    describe_help(command.schema.positional(2));
+    return command;
 }
 
 [[noreturn]] void replace_by(const std::string& name, char** argv) {
@@ -101,7 +106,7 @@ int dispatch(int argc, char** argv) {
     return guarded([&] {
         const std::string word = argc > 1 ? argv[1] : "--help";
         if (word == "--version") {
-            if (is_output_rank()) print("{}\n{}\n", version_line(), build_features());
+            if (is_output_rank()) print_version();
             return 0;
         }
         if (word == "--help" || word == "-h" || word == "help") {
@@ -109,13 +114,9 @@ int dispatch(int argc, char** argv) {
             return argc > 1 ? 0 : static_cast<int>(base::ExitCode::usage);
         }
         const auto words = arguments_of(argc, argv);
-        if (word == "completion") {
-            options::Schema schema;
-            describe_help(schema.positional(2));
-            return run_plain_command(schema, kCompletion, {words.begin() + 1, words.end()},
-                                     print_completion);
-        }
-        std::vector<std::string> names;
+        if (word == "completion")
+            return run_plain_command(completion_command(), {words.begin() + 1, words.end()});
+        Words names;
         for (const auto& [name, summary] : kCommands) {
             if (word == name) replace_by(word, argv + 1);
             names.push_back(name);

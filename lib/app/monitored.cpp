@@ -1,10 +1,10 @@
-#include "app/monitored.hpp"
-
+// The samples of --monitor in a run.
 #include <fmt/format.h>
 
 #include <numeric>
 #include <string>
 
+#include "app/run_facts.hpp"
 #include "base/numbers.hpp"
 #include "experiments/shared/measurements.hpp"
 
@@ -55,7 +55,7 @@ void add_energy(results::Run& run, const std::string& of, const std::vector<host
     const double samples = samples_of(run);
     if (samples == 0) return;
     add(of + "_energy_J_per_sample", joules / samples);
-    if (const auto epoch = base::number_in(run.fact("training", "train_samples")))
+    if (const auto epoch = base::number_in(run.fact(vocabulary::fact::kTrainSamples)))
         add(of + "_energy_J_per_epoch", joules / samples * *epoch);
 }
 

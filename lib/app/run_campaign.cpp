@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "app/command_line.hpp"
 #include "app/process.hpp"
@@ -16,31 +15,11 @@ namespace ranklab::app {
 namespace {
 
 using campaign::Campaign;
-using options::Schema;
-using Words = std::vector<std::string>;
 
 // The options of all verbs. Each verb's schema has those that it reads.
 struct CampaignRequest {
     bool json = false, dry_run = false;
 };
-
-struct Verb {
-    const char* name;
-    const char* summary;
-    void (*describe)(Schema&);
-    int (*work)(const Campaign&, const CampaignRequest&);
-};
-
-void file_only(Schema& schema) {
-    schema.positional(1);
-}
-void with_json(Schema& schema) {
-    schema.positional(1).section("Options").flag("json", &CampaignRequest::json, "print JSON");
-}
-void with_dry_run(Schema& schema) {
-    schema.positional(1).section("Options").flag("dry-run", &CampaignRequest::dry_run,
-                                                 "print the commands or batch scripts");
-}
 
 int plan(const Campaign& of, const CampaignRequest& asked) {
     print_whole(asked.json ? campaign::status_json(of) : campaign::plan_text(of));
@@ -54,13 +33,13 @@ int status(const Campaign& of, const CampaignRequest& asked) {
 
 int collect(const Campaign& of, const CampaignRequest&) {
     // Slurm may place the repetitions of a point on different nodes.
-    const Words allow = of.slurm ? Words{"hosts"} : Words{};
+    const Words allow = of.slurm() ? Words{"hosts"} : Words{};
     for (const auto& sweep : of.sweeps) print_whole(campaign::table_text(sweep, allow) + '\n');
     return 0;
 }
 
 int run(const Campaign& of, const CampaignRequest& asked) {
-    if (of.slurm)
+    if (of.slurm())
         throw base::OptionError(
             fmt::format("{}: launcher = slurm has submit, status and collect in place of run",
                         of.file.string()));
@@ -80,7 +59,7 @@ int run(const Campaign& of, const CampaignRequest& asked) {
 }
 
 int submit(const Campaign& of, const CampaignRequest& asked) {
-    if (!of.slurm)
+    if (!of.slurm())
         throw base::OptionError(
             fmt::format("{}: launcher = mpirun has no queue; `ranklab campaign run {}`",
                         of.file.string(), base::shell_path(of.file.string())));
@@ -94,51 +73,67 @@ int submit(const Campaign& of, const CampaignRequest& asked) {
 }
 
 int resume(const Campaign& of, const CampaignRequest& asked) {
-    return of.slurm ? submit(of, asked) : run(of, asked);
+    return of.slurm() ? submit(of, asked) : run(of, asked);
 }
 
 int cancel(const Campaign& of, const CampaignRequest&) {
-    if (!of.slurm)
+    if (!of.slurm())
         throw base::OptionError(fmt::format(
             "{}: launcher = mpirun has no queue; Ctrl-C stops a run", of.file.string()));
     print("{} jobs cancelled\n", campaign::cancel(of));
     return 0;
 }
 
-constexpr std::array kVerbs{
-    Verb{"plan", "Lists the jobs with nodes, ranks, runs and time. Starts nothing.", with_json,
-         plan},
-    Verb{"run", "Starts the missing runs of the sweeps here, by mpirun.", with_dry_run, run},
-    Verb{"submit", "Submits the jobs that lack runs to Slurm.", with_dry_run, submit},
-    Verb{"status", "Shows how many runs are stored, and which jobs are queued.", with_json, status},
-    Verb{"resume", "Starts the missing runs, as run or submit does.", with_dry_run, resume},
-    Verb{"cancel", "Cancels the campaign's jobs in Slurm's queue.", file_only, cancel},
-    Verb{"collect", "Shows the tables of the stored runs.", file_only, collect},
-};
+using Work = int(const Campaign&, const CampaignRequest&);
 
-constexpr const char* kSummary = "Measures the sweeps of an INI file, here or as jobs of Slurm.";
-
-ProgramManual manual_of_all() {
-    ProgramManual all{"campaign", kSummary, {}, "FILE.ini"};
-    for (const auto& verb : kVerbs) {
-        auto& part = all.parts.emplace_back();
-        part.text = {
-            fmt::format("campaign {}", verb.name), "FILE.ini", verb.summary,
-            fmt::format("  ranklab campaign {} configs/campaigns/proposal.ini\n", verb.name)};
-        verb.describe(part.schema);
-    }
-    return all;
+// `flag`: "--json", "--dry-run", or "" for none.
+Command command_of(const std::string& verb, const char* summary, Work* work,
+                   std::string_view flag) {
+    Command command{
+        {"campaign " + verb, "FILE.ini", summary,
+         fmt::format("  ranklab campaign {} configs/campaigns/proposal.ini\n", verb)},
+        {},
+        [=](const options::Options& given, const Words&) {
+            if (given.positional().empty())
+                throw base::OptionError(fmt::format(
+                    "campaign {0} needs the campaign's file: ranklab campaign {0} FILE.ini", verb));
+            return work(campaign::read_campaign(given.positional().front()),
+                        given.fields<CampaignRequest>());
+        }};
+    auto& schema = command.schema.positional(1).section("Options");
+    if (flag == "--json") schema.flag("json", &CampaignRequest::json, "print JSON");
+    if (flag == "--dry-run")
+        schema.flag("dry-run", &CampaignRequest::dry_run, "print the commands or batch scripts");
+    describe_help(schema);
+    return command;
 }
 
-const Verb* verb_of(const std::string& word) {
-    const auto found = std::ranges::find(kVerbs, word, &Verb::name);
-    return found == kVerbs.end() ? nullptr : found;
+CommandGroup program() {
+    return {"campaign",
+            "Measures the sweeps of an INI file, here or as jobs of Slurm.",
+            "FILE.ini",
+            {command_of("plan", "Lists the jobs with nodes, ranks, runs and time. Starts nothing.",
+                        plan, "--json"),
+             command_of("run", "Starts the missing runs of the sweeps here, by mpirun.", run,
+                        "--dry-run"),
+             command_of("submit", "Submits the jobs that lack runs to Slurm.", submit, "--dry-run"),
+             command_of("status", "Shows how many runs are stored, and which jobs are queued.",
+                        status, "--json"),
+             command_of("resume", "Starts the missing runs, as run or submit does.", resume,
+                        "--dry-run"),
+             command_of("cancel", "Cancels the campaign's jobs in Slurm's queue.", cancel, ""),
+             command_of("collect", "Shows the tables of the stored runs.", collect, "")}};
 }
 
 // Puts the verb first: `ranklab campaign FILE` means plan, and `FILE status` means status.
-Words verb_first(Words words) {
-    if (words.empty() || verb_of(words.front()) != nullptr) return words;
-    if (words.size() > 1 && verb_of(words[1]) != nullptr)
+Words verb_first(const CommandGroup& program, Words words) {
+    const auto is_verb = [&](const std::string& word) {
+        return std::ranges::any_of(program.verbs, [&](const Command& verb) {
+            return verb.text.command == "campaign " + word;
+        });
+    };
+    if (words.empty() || is_verb(words.front())) return words;
+    if (words.size() > 1 && is_verb(words[1]))
         std::swap(words[0], words[1]);
     else if (words.front().ends_with(".ini"))
         words.insert(words.begin(), "plan");
@@ -148,14 +143,8 @@ Words verb_first(Words words) {
 }  // namespace
 
 int run_campaign(int argc, char** argv) {
-    const auto work = [](const std::string& verb, const options::Options& given, const Words&) {
-        if (given.positional().empty())
-            throw base::OptionError(fmt::format(
-                "campaign {} needs the campaign's file: ranklab campaign {} FILE.ini", verb, verb));
-        return verb_of(verb)->work(campaign::read_campaign(given.positional().front()),
-                                   given.fields<CampaignRequest>());
-    };
-    return run_verbs(manual_of_all(), verb_first(arguments_of(argc, argv)), work);
+    const auto all = program();
+    return run_verbs(all, verb_first(all, arguments_of(argc, argv)));
 }
 
 }  // namespace ranklab::app

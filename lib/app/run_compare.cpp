@@ -47,14 +47,14 @@ double fraction(const std::string& option, const std::string& text) {
 
 struct CompareSettings {
     std::string file = "results/ranklab.h5", format = "text", inconclusive = "pass";
-    std::vector<std::string> where, ignore, measure;
+    Words where, ignore, measure;
     bool with_unverified = false;
     std::optional<std::string> min_effect, fail_on_regression, output;
 };
 
 // Splits the lists of a repeated option: "--ignore hosts,mpi --ignore lr".
-std::vector<std::string> listed(const std::vector<std::string>& texts) {
-    std::vector<std::string> words;
+Words listed(const Words& texts) {
+    Words words;
     for (const auto& text : texts)
         for (const auto& part : base::split(text, ','))
             if (const auto word = base::trim(part); !word.empty()) words.push_back(word);
@@ -79,7 +79,7 @@ std::string written(const report::compare::Comparison& comparison,
     return report::compare::comparison_text(comparison, gate);
 }
 
-int show(const options::Options& given) {
+int show(const options::Options& given, const Words& /*words*/) {
     const auto asked = given.fields<CompareSettings>();
     const auto& sides = given.positional();
     const report::compare::CompareOptions how{min_effect_of(asked), listed(asked.measure),
@@ -101,8 +101,9 @@ int show(const options::Options& given) {
     return report::compare::exit_code_of(comparison, gate);
 }
 
-void describe(options::Schema& schema) {
+options::Schema rows() {
     using S = CompareSettings;
+    options::Schema schema;
     schema.positional(2);
     schema.section("Which runs")
         .text("file", &S::file, "FILE", "the results file in which to look up labels and revisions")
@@ -129,12 +130,13 @@ void describe(options::Schema& schema) {
     schema.section("How").choice("format", &S::format, {"text", "json", "markdown"},
                                  "output format");
     schema.text("output", &S::output, "FILE", kReportOutputHelp);
+    return schema;
 }
 
 }  // namespace
 
 int run_compare(int argc, char** argv) {
-    return run_plain_program(argc, argv, kText, describe, show);
+    return run_plain_program(argc, argv, {kText, rows(), show});
 }
 
 }  // namespace ranklab::app

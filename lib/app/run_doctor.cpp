@@ -170,9 +170,7 @@ int examine(Session& session, const options::Options& given) {
     comm::all_or_throw(control, [&] { given.check_relations(common); });
     const auto placements = session.gather_placements(threads_of(common.threads));
     Examination seen{
-        evidence_of(placements, control.world_size(), common.expect_ranks.value_or(0), true),
-        {},
-        collect_context("none", placements)};
+        evidence_of(session, placements, common, true), {}, collect_context("none", placements)};
     seen.evidence.folder = look_at_results_folder(control, placements, common.output);
     seen.evidence.uses = look_around(control, placements);
     seen.checks = host::check_all(seen.evidence);
@@ -197,8 +195,7 @@ int run_doctor(int argc, char** argv) {
         .flag("json", &CommonSettings::json,
               "print everything as one JSON object on stdout instead of text");
     describe_help(schema);
-    return run_mpi_program({.text = kText, .schema = schema, .work = examine},
-                           arguments_of(argc, argv));
+    return run_mpi_program({.command = {kText, schema}, .work = examine}, arguments_of(argc, argv));
 }
 
 }  // namespace ranklab::app

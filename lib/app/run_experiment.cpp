@@ -172,15 +172,17 @@ int deliver(Session& session, const experiments::Runs& runs, const Output& outpu
 int run(Session& session, const Experiment& experiment, const options::Options& words,
         const std::string& command_line) {
     const options::Options given = merge_config(session, words, command_line);
-    const auto asked = given.fields<CommonSettings>();
+    auto common = given.fields<CommonSettings>();
     experiments::LaunchNeeds needs;
     comm::all_or_throw(session.control(), [&] { needs = experiment.needs(given); });
-    const Launch launch = examine_launch(session, asked, needs);
-    const CommonSettings common = with_threads(asked, launch, session.control().rank());
+    const Launch launch = examine_launch(session, common, needs);
+    vocabulary::settle(
+        common.threads,
+        launch.placements[static_cast<std::size_t>(session.control().rank())].threads);
     const auto plan = experiment.settle(given, common, session.control());
     const Output output(*plan, common, session.is_root());
     output.header(given, launch);
-    warn_of(launch, session);
+    warn_of(launch.warnings, session);
     if (common.dry_run) {
         plan->rehearse(session.control());
         return 0;
@@ -215,8 +217,9 @@ int run_experiment(int argc, char** argv, const Experiment& experiment) {
     const auto words = arguments_of(argc, argv);
     const std::string command_line = command_line_of(experiment.command(), words);
     return run_mpi_program(
-        {.text = {experiment.command(), "[options]", experiment.summary(), experiment.examples()},
-         .schema = schema_of(experiment),
+        {.command = {{experiment.command(), "[options]", experiment.summary(),
+                      experiment.examples()},
+                     schema_of(experiment)},
          .work =
              [&](Session& session, const options::Options& given) {
                  return run(session, experiment, given, command_line);

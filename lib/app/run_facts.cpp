@@ -9,7 +9,6 @@
 #include <map>
 #include <set>
 
-#include "app/monitored.hpp"
 #include "app/process.hpp"
 #include "app/version.hpp"
 #include "base/files.hpp"
@@ -44,29 +43,24 @@ results::Table use_table(const std::vector<host::Use>& uses) {
     return std::move(table).table();
 }
 
-// Collective. Gathers the parts that all ranks have, in order.
-std::vector<StartUpPart> gather_parts(comm::Communicator& control, const host::StartUp& mine) {
-    const auto ranks = comm::gather_values(control, mine.parts());
-    std::size_t common = ranks.front().size();
-    for (const auto& parts : ranks) common = std::min(common, parts.size());
-    std::vector<StartUpPart> all;
-    for (std::size_t i = 0; i < common; ++i) {
-        auto& part = all.emplace_back(StartUpPart{.name = ranks.front()[i].name});
-        for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-            const double seconds = ranks[rank][i].seconds;
-            part.mean_s += seconds / base::real(ranks.size());
-            if (rank != 0 && seconds <= part.most_s) continue;
-            part.most_s = seconds;
-            part.slowest_rank = static_cast<int>(rank);
-        }
-    }
-    return all;
-}
-
-results::Table start_up_table(const std::vector<StartUpPart>& parts) {
+// The parts that all ranks have, in order.
+results::Table start_up_table(const std::vector<std::vector<host::StartUp::Part>>& ranks) {
+    const auto seconds = [&](std::size_t rank, std::size_t part) {
+        return ranks[rank][part].seconds;
+    };
+    const std::size_t common =
+        std::ranges::min_element(ranks, {}, [](const auto& parts) { return parts.size(); })->size();
     results::Rows table("start_up");
-    for (const auto& part : parts)
-        table.add({part.name, part.mean_s, part.most_s, std::int64_t{part.slowest_rank}});
+    for (std::size_t part = 0; part < common; ++part) {
+        double sum = 0;
+        std::size_t slowest = 0;
+        for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+            sum += seconds(rank, part);
+            if (seconds(rank, part) > seconds(slowest, part)) slowest = rank;
+        }
+        table.add({ranks.front()[part].name, sum / base::real(ranks.size()), seconds(slowest, part),
+                   static_cast<std::int64_t>(slowest)});
+    }
     return std::move(table).table();
 }
 
@@ -109,14 +103,15 @@ void RunFacts::gather_monitored() {
 void RunFacts::gather() {
     if (common_.monitor) gather_monitored();
     uses_ = comm::gather_values(session_.control(), meter_.use());
-    start_up_ = gather_parts(session_.control(), session_.start_up());
+    start_up_ =
+        start_up_table(comm::gather_values(session_.control(), session_.start_up().parts()));
 }
 
 void RunFacts::complete(std::vector<results::Run>& runs, const Origin& origin) const {
     for (auto& run : runs) complete_one(run, origin);
     runs.back().tables.push_back(use_table(uses_));
     if (common_.monitor) add_monitored(runs.back(), monitored_);
-    runs.back().tables.push_back(start_up_table(start_up_));
+    runs.back().tables.push_back(start_up_);
 }
 
 void RunFacts::complete_one(results::Run& run, const Origin& origin) const {

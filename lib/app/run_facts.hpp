@@ -15,13 +15,6 @@
 
 namespace ranklab::app {
 
-/// A part of the start-up of all ranks.
-struct StartUpPart {
-    std::string name;
-    double mean_s = 0, most_s = 0;  ///< over ranks
-    int slowest_rank = 0;
-};
-
 class RunFacts {
   public:
     /// Collective, at the start of the work. Keeps references to its arguments. `on_gpus`: the
@@ -57,8 +50,12 @@ class RunFacts {
     std::unique_ptr<host::Monitor> monitor_;  // of --monitor, on the first rank of a host
     std::vector<host::Monitored> monitored_;  // by host
     std::vector<host::Use> uses_;
-    std::vector<StartUpPart> start_up_;
+    results::Table start_up_;
 };
+
+/// Adds the samples of --monitor: the tables `monitor` and `gpu_monitor`, and the energy over all
+/// hosts (with epochs also per sample), or a fact with the reason if it is unknown.
+void add_monitored(results::Run& run, const std::vector<host::Monitored>& hosts);
 
 /// Facts of this node, the libraries, the allowed environment variables, and the cgroup limits of
 /// the ranks' hosts.

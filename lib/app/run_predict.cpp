@@ -128,7 +128,7 @@ PredictSettings settled(const options::Options& given) {
     return asked;
 }
 
-int show(const options::Options& given) {
+int show(const options::Options& given, const Words& /*words*/) {
     const auto asked = settled(given);
     ReportOutput output(asked.output.value_or(""));
     output.write(asked.validate         ? validation_text(asked)
@@ -138,8 +138,9 @@ int show(const options::Options& given) {
     return 0;
 }
 
-void describe(options::Schema& schema) {
+options::Schema rows() {
     using S = PredictSettings;
+    options::Schema schema;
     schema.positional(1);
     schema.section("What is forecast")
         .text("to", {&S::to, kEssential}, "N[,N]",
@@ -184,12 +185,13 @@ void describe(options::Schema& schema) {
     schema.section("How").choice("format", {&S::format, kEssential},
                                  {"text", "json", "csv", "markdown"}, "output format");
     schema.text("output", &S::output, "FILE", kReportOutputHelp);
+    return schema;
 }
 
 }  // namespace
 
 int run_predict(int argc, char** argv) {
-    return run_plain_program(argc, argv, kText, describe, show);
+    return run_plain_program(argc, argv, {kText, rows(), show});
 }
 
 }  // namespace ranklab::app

@@ -61,7 +61,7 @@ constexpr const char* kDefaultFile = "results/ranklab.h5";
 
 struct ReportSettings {
     std::string file = kDefaultFile;  // the positional word
-    std::vector<std::string> where;
+    Words where;
     std::optional<std::string> run, label;
     std::optional<std::int64_t> last;
     bool why = false, proposal = false, against_published = false, verbose = false;
@@ -74,15 +74,14 @@ struct ReportSettings {
     bool asks_for_groups() const { return group_by || measure; }
 };
 
-std::vector<std::string> listed(const std::optional<std::string>& text,
-                                const std::string& fallback = "") {
+Words listed(const std::optional<std::string>& text, const std::string& fallback = "") {
     const std::string& list = text ? *text : fallback;
-    return list.empty() ? std::vector<std::string>() : base::split(list, ',');
+    return list.empty() ? Words() : base::split(list, ',');
 }
 
 // Replaces the word "phases" by the phases of a step, in the order in which they happen.
-std::vector<std::string> measurements_asked(const ReportSettings& asked) {
-    std::vector<std::string> names;
+Words measurements_asked(const ReportSettings& asked) {
+    Words names;
     for (const auto& name : listed(asked.measure)) {
         if (name != kPhases)
             names.push_back(name);
@@ -226,8 +225,8 @@ constexpr std::array kFormats{
     Format{"chrome-trace", write_chrome_trace},
 };
 
-std::vector<std::string> format_names() {
-    std::vector<std::string> names;
+Words format_names() {
+    Words names;
     for (const auto& format : kFormats) names.emplace_back(format.name);
     return names;
 }
@@ -240,12 +239,9 @@ void write_plots(const ChosenRuns& runs, const ReportSettings& asked, const Sink
 }
 
 ChosenRuns chosen_runs(const ReportSettings& asked) {
-    report::model::Choice choice;
-    choice.id = asked.run.value_or("");
-    choice.label = asked.label;
-    if (asked.last) choice.last = static_cast<std::size_t>(*asked.last);
-    choice.conditions = asked.where;
-    return {results::ResultFile(asked.file), std::move(choice)};
+    return {results::ResultFile(asked.file),
+            {asked.run.value_or(""), asked.label, asked.where,
+             static_cast<std::size_t>(asked.last.value_or(0))}};
 }
 
 // Throws OptionError for options that would have no effect.
@@ -269,7 +265,7 @@ void write_asked(const ChosenRuns& runs, const ReportSettings& asked, const Sink
     std::ranges::find(kFormats, asked.format, &Format::name)->write(runs, asked, sink);
 }
 
-int show(const options::Options& given) {
+int show(const options::Options& given, const Words& /*words*/) {
     const auto asked = settled(given);
     const ChosenRuns runs = chosen_runs(asked);
     report::model::refuse_unknown_keys(listed(asked.group_by), {runs.file()});
@@ -284,8 +280,9 @@ int show(const options::Options& given) {
     return 0;
 }
 
-void describe(options::Schema& schema) {
+options::Schema rows() {
     using S = ReportSettings;
+    options::Schema schema;
     schema.positional(1);
     schema.section("What to show")
         .text("run", {&S::run, kEssential}, "ID", "one run instead of all")
@@ -347,12 +344,13 @@ void describe(options::Schema& schema) {
         .text("plots", {&S::plots, kEssential}, "DIR",
               "draw every figure into DIR (gnuplot), as svg, pdf and png, with its numbers")
         .excludes({.other = "format", .because = "it draws pictures and no report"});
+    return schema;
 }
 
 }  // namespace
 
 int run_report(int argc, char** argv) {
-    return run_plain_program(argc, argv, kText, describe, show);
+    return run_plain_program(argc, argv, {kText, rows(), show});
 }
 
 }  // namespace ranklab::app

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "app/command_line.hpp"
@@ -17,8 +16,6 @@
 namespace ranklab::app {
 namespace {
 
-using Words = std::vector<std::string>;
-using options::Schema;
 using results::ResultFile;
 using results::RunHeader;
 
@@ -34,24 +31,6 @@ struct ResultsSettings {
     double lock_timeout = results::kLockTimeout;
 };
 
-using S = ResultsSettings;
-
-struct Verb {
-    const char* name;
-    const char* usage;
-    const char* summary;
-    const char* examples;
-    void (*describe)(Schema&);
-    std::string (*run)(const ResultsSettings&);  // returns the text for stdout
-};
-
-void describe_where(Schema& schema) {
-    schema.positional(1).section("Options").texts(
-        "where", &S::where, "CONDITION",
-        "only runs that meet it: KEY=VALUE, !=, <, <=, >, >=; give it as often as there are "
-        "conditions");
-}
-
 std::string file_of(const ResultsSettings& asked, const char* verb) {
     if (asked.files.empty())
         throw base::OptionError(fmt::format(
@@ -60,9 +39,7 @@ std::string file_of(const ResultsSettings& asked, const char* verb) {
 }
 
 report::model::ChosenRuns chosen(const std::string& file, const ResultsSettings& asked) {
-    report::model::Choice choice;
-    choice.conditions = asked.where;
-    return {ResultFile(file), std::move(choice)};
+    return {ResultFile(file), {.conditions = asked.where}};
 }
 
 std::set<std::string> ids_of(const std::vector<RunHeader>& headers) {
@@ -194,84 +171,81 @@ std::string prune(const ResultsSettings& asked) {
                                           size_text(std::filesystem::file_size(path)));
 }
 
-void files_only(Schema& schema) {
-    schema.positional(kMostFiles);
+// The work returns the text for stdout.
+Command command_of(ProgramText text, options::Schema schema,
+                   std::string (*work)(const ResultsSettings&)) {
+    describe_help(schema);
+    return {std::move(text), std::move(schema), [work](const auto& given, const Words&) {
+                auto asked = given.template fields<ResultsSettings>();
+                asked.files = given.positional();
+                print_whole(work(asked));
+                return 0;
+            }};
 }
 
-void describe_wait(Schema& schema) {
-    schema.real("lock-timeout", &S::lock_timeout, 0,
-                "seconds to wait for another job that holds the file's lock");
-}
-
-constexpr std::array kVerbs{
-    Verb{"list", "FILE [--where CONDITION]...", "Lists the runs of a results file, one row each.",
-         "  ranklab results list results/ranklab.h5\n"
-         "  ranklab results list results/ranklab.h5 --where model=resnet50 --where 'ranks>=4'\n",
-         describe_where, list},
-    Verb{"check", "FILE...", "Reads all data of every run; exit 3 if a run is damaged.",
-         "  ranklab results check results/ranklab.h5\n", files_only, check},
-    Verb{"merge", "OUT FILE...", "Adds the runs of the files to OUT, each id once.",
-         "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
-         "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5   # runs that were "
-         "set apart\n",
-         [](Schema& schema) {
-             files_only(schema);
-             schema.section("Options");
-             describe_wait(schema);
-         },
-         merge},
-    Verb{"export", "FILE --output NEW.h5 [--where CONDITION]...",
-         "Writes chosen runs to a new file.",
-         "  ranklab results export results/ranklab.h5 --output paper.h5 --where label=paper "
-         "--where valid=1\n"
-         "  ranklab results export broken.h5 --output saved.h5 --skip-damaged\n",
-         [](Schema& schema) {
-             describe_where(schema);
-             schema.text("output", &S::output, "NEW.h5", "the file to write, which must not exist")
-                 .flag("skip-damaged", &S::skip_damaged, "leave out damaged runs");
-             describe_wait(schema);
-         },
-         export_some},
-    Verb{"prune", "FILE --where CONDITION... | --keep-last N [--dry-run | --yes]",
-         "Removes runs permanently and frees their disk space.",
-         "  ranklab results prune results/ranklab.h5 --where valid=0 --dry-run\n"
-         "  ranklab results prune results/ranklab.h5 --where label=nightly --keep-last 100 --yes\n",
-         [](Schema& schema) {
-             describe_where(schema);
-             schema
+CommandGroup program() {
+    using S = ResultsSettings;
+    const auto options = [](std::size_t files) {
+        return options::Schema().positional(files).section("Options");
+    };
+    const auto where = options(1).texts(
+        "where", &S::where, "CONDITION",
+        "only runs that meet it: KEY=VALUE, !=, <, <=, >, >=; give it as often as there are "
+        "conditions");
+    const auto wait =
+        options::Schema().real("lock-timeout", &S::lock_timeout, 0,
+                               "seconds to wait for another job that holds the file's lock");
+    return {
+        "results",
+        "Lists, checks, merges, exports and prunes the runs of results files.",
+        "FILE...",
+        {command_of({"results list", "FILE [--where CONDITION]...",
+                     "Lists the runs of a results file, one row each.",
+                     "  ranklab results list results/ranklab.h5\n"
+                     "  ranklab results list results/ranklab.h5 --where model=resnet50 --where "
+                     "'ranks>=4'\n"},
+                    where, list),
+         command_of({"results check", "FILE...",
+                     "Reads all data of every run; exit 3 if a run is damaged.",
+                     "  ranklab results check results/ranklab.h5\n"},
+                    options(kMostFiles), check),
+         command_of(
+             {"results merge", "OUT FILE...", "Adds the runs of the files to OUT, each id once.",
+              "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
+              "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5   # runs "
+              "that were set apart\n"},
+             options(kMostFiles).append(wait), merge),
+         command_of(
+             {"results export", "FILE --output NEW.h5 [--where CONDITION]...",
+              "Writes chosen runs to a new file.",
+              "  ranklab results export results/ranklab.h5 --output paper.h5 --where label=paper "
+              "--where valid=1\n"
+              "  ranklab results export broken.h5 --output saved.h5 --skip-damaged\n"},
+             options::Schema(where)
+                 .text("output", &S::output, "NEW.h5", "the file to write, which must not exist")
+                 .flag("skip-damaged", &S::skip_damaged, "leave out damaged runs")
+                 .append(wait),
+             export_some),
+         command_of(
+             {"results prune", "FILE --where CONDITION... | --keep-last N [--dry-run | --yes]",
+              "Removes runs permanently and frees their disk space.",
+              "  ranklab results prune results/ranklab.h5 --where valid=0 --dry-run\n"
+              "  ranklab results prune results/ranklab.h5 --where label=nightly --keep-last 100 "
+              "--yes\n"},
+             options::Schema(where)
                  .integer("keep-last", &S::keep_last, 0,
                           "keep the N runs of them that started last")
                  .flag("dry-run", &S::dry_run,
                        "print what would be removed, without changing the file")
-                 .flag("yes", &S::yes, "really remove them");
-             describe_wait(schema);
-         },
-         prune},
-};
-
-constexpr const char* kSummary =
-    "Lists, checks, merges, exports and prunes the runs of results files.";
-
-ProgramManual manual_of_all() {
-    ProgramManual all{"results", kSummary, {}, "FILE..."};
-    for (const auto& verb : kVerbs) {
-        auto& part = all.parts.emplace_back();
-        part.text = {fmt::format("results {}", verb.name), verb.usage, verb.summary, verb.examples};
-        verb.describe(part.schema);
-    }
-    return all;
+                 .flag("yes", &S::yes, "really remove them")
+                 .append(wait),
+             prune)}};
 }
 
 }  // namespace
 
 int run_results(int argc, char** argv) {
-    const auto work = [](const std::string& verb, const options::Options& given, const Words&) {
-        auto asked = given.fields<ResultsSettings>();
-        asked.files = given.positional();
-        print_whole(std::ranges::find(kVerbs, verb, &Verb::name)->run(asked));
-        return 0;
-    };
-    return run_verbs(manual_of_all(), arguments_of(argc, argv), work);
+    return run_verbs(program(), arguments_of(argc, argv));
 }
 
 }  // namespace ranklab::app

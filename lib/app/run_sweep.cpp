@@ -15,8 +15,6 @@
 namespace ranklab::app {
 namespace {
 
-using Words = std::vector<std::string>;
-
 constexpr const char* kSummary =
     "Starts a process for each combination of the options' values, by mpirun or srun, repeated in "
     "random order, and prints one table. The same command later starts only the missing runs.";
@@ -30,18 +28,6 @@ const char* examples_of(const std::string& program) {
            "  ranklab sweep train --mode single,dp,ddp --ranks 2 --global-batch-size 64 --steps "
            "200\n"
            "  ranklab sweep train --sync flat,bucketed --ranks 4 --repeat 6 --dry-run\n";
-}
-
-ProgramManual manual_of_all() {
-    ProgramManual all{"sweep", kSummary, {}, "[options]"};
-    for (const auto& program : campaign::swept_programs())
-        all.parts.push_back({{"sweep " + program, "[options, with values as a,b]",
-                              fmt::format("Starts ranklab {0} with each combination of values of "
-                                          "its options (ranklab {0} --help), and compares.",
-                                          program),
-                              examples_of(program)},
-                             campaign::sweep_options(program)});
-    return all;
 }
 
 int list_names(const std::string& program) {
@@ -82,7 +68,21 @@ int sweep(const std::string& program, const options::Options& words_given, const
 }  // namespace
 
 int run_sweep(int argc, char** argv) {
-    return run_verbs(manual_of_all(), arguments_of(argc, argv), sweep);
+    CommandGroup all{"sweep", kSummary, "[options]", {}};
+    for (const auto& program : campaign::swept_programs()) {
+        auto& verb = all.verbs.emplace_back(Command{
+            {"sweep " + program, "[options, with values as a,b]",
+             fmt::format("Starts ranklab {0} with each combination of values of its options "
+                         "(ranklab {0} --help), and compares.",
+                         program),
+             examples_of(program)},
+            campaign::sweep_options(program),
+            [program](const auto& given, const Words& words) {
+                return sweep(program, given, words);
+            }});
+        describe_help(verb.schema);
+    }
+    return run_verbs(all, arguments_of(argc, argv));
 }
 
 }  // namespace ranklab::app

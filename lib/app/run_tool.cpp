@@ -21,30 +21,15 @@ namespace {
 
 using experiments::Tool;
 using experiments::Verb;
-using Words = std::vector<std::string>;
-
-void describe_tool(options::Schema& schema) {
-    schema.section("Common").take(vocabulary::common_settings(),
-                                  {"config", "expect-ranks", "stall-timeout", "dry-run", "quiet"});
-}
-
-Manual manual_of(const Tool& tool, const Verb& verb) {
-    Manual manual{
+Command command_of(const Tool& tool, const Verb& verb) {
+    Command command{
         {tool.command() + " " + verb.words(), verb.usage(), verb.summary(), verb.examples()}, {}};
-    verb.describe(manual.schema);
-    describe_tool(manual.schema);
-    describe_help(manual.schema);
-    return manual;
-}
-
-ProgramManual manual_of(const Tool& tool) {
-    ProgramManual manual{tool.command(), tool.summary(), {}};
-    for (const auto& verb : tool.verbs()) manual.parts.push_back(manual_of(tool, *verb));
-    return manual;
-}
-
-bool begins_with(const Words& words, const Words& verb) {
-    return words.size() >= verb.size() && std::equal(verb.begin(), verb.end(), words.begin());
+    verb.describe(command.schema);
+    command.schema.section("Common").take(
+        vocabulary::common_settings(),
+        {"config", "expect-ranks", "stall-timeout", "dry-run", "quiet"});
+    describe_help(command.schema);
+    return command;
 }
 
 int work(Session& session, const options::Options& words, const Verb& verb,
@@ -53,7 +38,7 @@ int work(Session& session, const options::Options& words, const Verb& verb,
     const auto given = merge_config(session, words, command_line);
     const auto common = given.fields<vocabulary::CommonSettings>();
     const auto placements = session.gather_placements(1);
-    const auto warnings = guard_launch(session, placements, common.expect_ranks.value_or(0), false);
+    const auto warnings = guard_launch(session, evidence_of(session, placements, common, false));
     experiments::ToolPlan plan;
     comm::all_or_throw(control, [&] { plan = verb.settle(given); });
     if (session.is_root() && (!common.quiet || common.dry_run)) {
@@ -63,8 +48,7 @@ int work(Session& session, const options::Options& words, const Verb& verb,
         print_settings(plan.facts);
         std::fflush(stdout);
     }
-    if (session.is_root())
-        for (const auto& warning : warnings) base::log::warn(warning);
+    warn_of(warnings, session);
     if (common.dry_run) return 0;
 
     TerminalProgress progress(session.is_root() && !common.quiet);
@@ -78,36 +62,26 @@ int work(Session& session, const options::Options& words, const Verb& verb,
     return 0;
 }
 
-int run_verb(const Words& words, const Tool& tool, const Verb& verb, std::size_t verb_words) {
-    const std::string command_line = command_line_of(tool.command(), words);
-    auto [text, schema] = manual_of(tool, verb);
-    return run_mpi_program(
-        {.text = std::move(text),
-         .schema = std::move(schema),
-         .work =
-             [&](Session& session, const options::Options& given) {
-                 return work(session, given, verb, command_line);
-             },
-         .needs = [](const auto&) { return experiments::LaunchNeeds{.mpi = false}; }},
-        {words.begin() + static_cast<std::ptrdiff_t>(verb_words), words.end()});
-}
-
 }  // namespace
 
 int run_tool(int argc, char** argv, const Tool& tool) {
     const Words words = arguments_of(argc, argv);
-    std::optional<int> early;
-    const int code = guarded([&] {
-        early = answer_early(manual_of(tool), words);
-        return early.value_or(0);
+    const auto verbs = tool.verbs();
+    CommandGroup program{tool.command(), tool.summary(), "[options]", {}};
+    for (const auto& verb : verbs) program.verbs.push_back(command_of(tool, *verb));
+    return run_verbs(program, words, [&](const Command& command, const Words& rest) {
+        const auto& verb = **std::ranges::find_if(verbs, [&](const auto& one) {
+            return command.text.command == tool.command() + " " + one->words();
+        });
+        return run_mpi_program(
+            {.command = command,
+             .work =
+                 [&](Session& session, const options::Options& given) {
+                     return work(session, given, verb, command_line_of(tool.command(), words));
+                 },
+             .needs = [](const auto&) { return experiments::LaunchNeeds{.mpi = false}; }},
+            rest);
     });
-    if (early || code != 0) return code;
-    for (const auto& verb : tool.verbs()) {
-        const Words own = base::split(verb->words(), ' ');
-        if (begins_with(words, own)) return run_verb(words, tool, *verb, own.size());
-    }
-    prepare_process();
-    return guarded([&]() -> int { throw base::OptionError(unknown_verb(manual_of(tool), words)); });
 }
 
 }  // namespace ranklab::app

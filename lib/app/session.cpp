@@ -136,20 +136,17 @@ comm::Start start_of(const Program& program, const options::Options& words) {
 
 }  // namespace
 
-int run_mpi_program(const Program& program, const std::vector<std::string>& words) {
+int run_mpi_program(const Program& program, const Words& words) {
     prepare_process();
-    const auto& [text, schema, work, answers_early, needs] = program;
+    const auto& [command, work, answers_early, needs] = program;
     const bool alone = comm::read_launcher().world_size.value_or(1) == 1;
     std::optional<options::Options> parsed;
     bool answered = false;
     auto start = comm::Start::with_mpi;
     const int code = guarded([&] {
         try {
-            answered = answer_manual(words, [&] { return manual_of(text, schema); }) ||
-                       answer_help_all(words, schema, text);
-            if (answered) return 0;
-            parsed = options::Options::parse(schema, words);
-            answered = answer_help(*parsed, schema, text) || answers_early(*parsed);
+            parsed = parse_or_answer(command, words);
+            answered = !parsed || answers_early(*parsed);
             if (!answered) start = start_of(program, *parsed);
         } catch (const base::OptionError&) {
             if (alone) throw;  // in a job all ranks throw it below
@@ -168,7 +165,7 @@ int run_mpi_program(const Program& program, const std::vector<std::string>& word
         Session session(start, stall_timeout());
         return session.conclude([&] {
             comm::all_or_throw(session.control(), [&] {
-                if (!parsed) parsed = options::Options::parse(schema, words);
+                if (!parsed) parsed = options::Options::parse(command.schema, words);
             });
             session.watch(stall_timeout());
             return work(session, *parsed);
@@ -210,14 +207,14 @@ bool is_alone(Session& session) {
 
 }  // namespace
 
-host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected,
-                           int expected, bool on_gpus) {
+host::Evidence evidence_of(Session& session, const std::vector<host::Placement>& placements,
+                           const vocabulary::CommonSettings& common, bool on_gpus) {
     const auto launcher = comm::read_launcher();
     return {.placements = placements,
-            .connected = connected,
+            .connected = session.control().world_size(),
             .launcher = launcher.name,
             .launched = launcher.world_size,
-            .expected = expected > 0 ? std::optional(expected) : std::nullopt,
+            .expected = common.expect_ranks,
             .own_launchers = comm::own_launchers(launcher.name),
             .on_gpus = on_gpus};
 }
@@ -261,14 +258,10 @@ options::Options merge_config(Session& session, const options::Options& words,
     return *merged;
 }
 
-std::vector<std::string> guard_launch(Session& session,
-                                      const std::vector<host::Placement>& placements,
-                                      int expected_ranks, bool on_gpus) {
+std::vector<std::string> guard_launch(Session& session, const host::Evidence& evidence) {
     std::vector<std::string> warnings;
-    const int connected = session.control().world_size();
     comm::all_or_throw(session.control(), [&] {
-        for (const auto& finding :
-             host::findings_of_run(evidence_of(placements, connected, expected_ranks, on_gpus))) {
+        for (const auto& finding : host::findings_of_run(evidence)) {
             if (finding.fatal) throw base::EnvironmentError(finding.sentence());
             warnings.push_back(finding.sentence());
         }
@@ -279,14 +272,11 @@ std::vector<std::string> guard_launch(Session& session,
 Launch examine_launch(Session& session, const vocabulary::CommonSettings& common,
                       const experiments::LaunchNeeds& needs) {
     Launch launch{session.gather_placements(threads_of(common.threads, needs.threads)), {}};
+    auto evidence = evidence_of(session, launch.placements, common, needs.gpus);
     if (!common.dry_run)
-        for (const auto& finding :
-             host::findings_of_run({.folder = look_at_results_folder(
-                                        session.control(), launch.placements, common.output)}))
-            launch.warnings.push_back(finding.sentence());
-    for (auto& warning :
-         guard_launch(session, launch.placements, common.expect_ranks.value_or(0), needs.gpus))
-        launch.warnings.push_back(std::move(warning));
+        evidence.folder =
+            look_at_results_folder(session.control(), launch.placements, common.output);
+    launch.warnings = guard_launch(session, evidence);
     if (is_alone(session) && needs.several_ranks)
         launch.warnings.push_back(fmt::format(
             "this is one rank; start several with {} -n N, or srun -n N", base::mpirun()));
@@ -294,15 +284,9 @@ Launch examine_launch(Session& session, const vocabulary::CommonSettings& common
     return launch;
 }
 
-vocabulary::CommonSettings with_threads(vocabulary::CommonSettings common, const Launch& launch,
-                                        int rank) {
-    vocabulary::settle(common.threads, launch.placements[static_cast<std::size_t>(rank)].threads);
-    return common;
-}
-
-void warn_of(const Launch& launch, Session& session) {
+void warn_of(const std::vector<std::string>& warnings, Session& session) {
     if (!session.is_root()) return;
-    for (const auto& warning : launch.warnings) base::log::warn(warning);
+    for (const auto& warning : warnings) base::log::warn(warning);
 }
 
 void check_results_file(Session& session, const vocabulary::CommonSettings& common) {

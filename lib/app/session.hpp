@@ -69,8 +69,7 @@ class Session {
 
 /// A program that runs on all ranks.
 struct Program {
-    ProgramText text;
-    options::Schema schema;
+    Command command;  ///< without its work
     std::function<int(Session&, const options::Options&)> work;
     /// Answers options that need no ranks, such as --list; false if there are none.
     std::function<bool(const options::Options&)> answers_early = [](const auto&) { return false; };
@@ -84,7 +83,7 @@ struct Program {
 /// on every rank. A single process reports wrong options before MPI_Init. In a job the ranks agree
 /// first, since the launcher would kill rank 0 before it has printed the error if another rank left
 /// early. A process without a launcher starts MPI only if the program needs it.
-int run_mpi_program(const Program& program, const std::vector<std::string>& words);
+int run_mpi_program(const Program& program, const Words& words);
 
 /// Collective, before any other exchange. Throws OptionError if the ranks' command lines or
 /// programs differ, since their messages would not match.
@@ -96,10 +95,9 @@ void refuse_other_options(Session& session, const std::string& command_line);
 options::Options merge_config(Session& session, const options::Options& words,
                               const std::string& command_line);
 
-/// Input of the launch guard. `connected`: MPI's world size. `expected` < 1: --expect-ranks was not
-/// given.
-host::Evidence evidence_of(const std::vector<host::Placement>& placements, int connected,
-                           int expected, bool on_gpus);
+/// Input of the launch guard. `on_gpus`: the ranks may compute on GPUs.
+host::Evidence evidence_of(Session& session, const std::vector<host::Placement>& placements,
+                           const vocabulary::CommonSettings& common, bool on_gpus);
 
 /// Collective. Finds the hosts that do not see the folder of `output` (or the nearest existing one
 /// above it), by a small file that rank 0 makes and removes. nullopt on one host, for "none", and
@@ -114,18 +112,13 @@ struct Launch {
 };
 
 /// Collective. The launch guard: throws fatal findings and returns the other ones as warnings of
-/// the run. `expected_ranks` < 1: any number. `on_gpus`: the ranks may compute on GPUs.
-std::vector<std::string> guard_launch(Session& session,
-                                      const std::vector<host::Placement>& placements,
-                                      int expected_ranks, bool on_gpus);
+/// the run.
+std::vector<std::string> guard_launch(Session& session, const host::Evidence& evidence);
 /// Collective. Runs the guard, which includes look_at_results_folder.
 Launch examine_launch(Session& session, const vocabulary::CommonSettings& common,
                       const experiments::LaunchNeeds& needs);
-/// Sets --threads, if not given, to the threads in this rank's placement.
-vocabulary::CommonSettings with_threads(vocabulary::CommonSettings common, const Launch& launch,
-                                        int rank);
 /// Prints the launch's warnings on rank 0, on stderr.
-void warn_of(const Launch& launch, Session& session);
+void warn_of(const std::vector<std::string>& warnings, Session& session);
 
 /// Collective, before the work. Throws EnvironmentError or OptionError if runs could not be stored.
 void check_results_file(Session& session, const vocabulary::CommonSettings& common);

@@ -20,13 +20,6 @@ using Texts = std::vector<std::string>;
 
 constexpr const char* kOwn = "campaign";
 
-struct CampaignSettings {
-    std::optional<std::string> name, folder, output, launcher_options;
-    std::optional<std::string> partition, account, sbatch_options, prologue;
-    std::string launcher = "mpirun";
-    std::optional<int> ranks_per_node;
-};
-
 Schema campaign_keys() {
     using S = CampaignSettings;
     Schema keys;
@@ -95,19 +88,13 @@ void check_name(const std::string& name, const std::string& place) {
             place, base::printable(name, 70)));
 }
 
-Campaign header_of(const fs::path& file, const CampaignSettings& own) {
-    Campaign campaign;
-    campaign.name = own.name.value_or(file.stem().string());
+Campaign without_jobs(const fs::path& file, const CampaignSettings& given) {
+    Campaign campaign{given, file};
+    if (campaign.name.empty()) campaign.name = file.stem().string();
     check_name(campaign.name, file.string());
-    campaign.file = file;
-    campaign.folder = own.folder.value_or("campaigns/" + campaign.name);
-    campaign.output = own.output.value_or((campaign.folder / "results.h5").string());
-    campaign.slurm = own.launcher == "slurm";
-    campaign.ranks_per_node = own.ranks_per_node.value_or(0);
-    campaign.partition = own.partition.value_or("");
-    campaign.account = own.account.value_or("");
-    campaign.sbatch_options = own.sbatch_options.value_or("");
-    campaign.prologue = own.prologue.value_or("");
+    if (campaign.folder.empty()) campaign.folder = "campaigns/" + campaign.name;
+    if (campaign.output.empty())
+        campaign.output = (fs::path(campaign.folder) / "results.h5").string();
     return campaign;
 }
 
@@ -130,8 +117,7 @@ void refuse_in_section(const SweepSettings& own, const std::string& place) {
                 fmt::format("{}: {} belongs to [campaign], or to the command line", place, name));
 }
 
-Workload workload_of(const options::Section& section, const Campaign& campaign,
-                     const CampaignSettings& header) {
+Workload workload_of(const options::Section& section, const Campaign& campaign) {
     const std::string place = fmt::format("{}, [{}]", campaign.file.string(), section.name);
     check_name(section.name, place);
     const Schema keys = section_keys();
@@ -146,10 +132,12 @@ Workload workload_of(const options::Section& section, const Campaign& campaign,
                       minutes_of(own.time, place)};
     auto& sweep = workload.request.own;
     refuse_in_section(sweep, place);
-    sweep.output = campaign.output.string();
-    sweep.launcher = campaign.slurm ? "srun" : "mpirun";
-    if (!sweep.ranks_per_node) sweep.ranks_per_node = header.ranks_per_node;
-    if (!sweep.launcher_options) sweep.launcher_options = header.launcher_options;
+    sweep.output = campaign.output;
+    sweep.launcher = campaign.slurm() ? "srun" : "mpirun";
+    if (!sweep.ranks_per_node && campaign.ranks_per_node > 0)
+        sweep.ranks_per_node = campaign.ranks_per_node;
+    if (!sweep.launcher_options && !campaign.launcher_options.empty())
+        sweep.launcher_options = campaign.launcher_options;
     if (!sweep.label) sweep.label = fmt::format("{}-{}", campaign.name, section.name);
     // The default would follow from the cores of this host, and compute nodes may have more.
     if (workload.request.program == "train" && !sweep.threads) sweep.threads = "1";
@@ -178,17 +166,17 @@ std::map<int, Texts> ranks_by_nodes(const Campaign& campaign, const std::string&
 
 Job job_of(const Campaign& campaign, const Workload& workload, int nodes, const Texts& ranks) {
     Job job;
-    job.id = campaign.slurm ? fmt::format("{}-{}n", workload.name, nodes) : workload.name;
+    job.id = campaign.slurm() ? fmt::format("{}-{}n", workload.name, nodes) : workload.name;
     SweepRequest request = workload.request;
     request.own.ranks = base::join(ranks, ",");
     // Jobs that run at the same time must not overwrite each other's files.
     if (request.program == "io")
-        request.own.directory =
-            (fs::path(request.own.directory.value_or((campaign.folder / "files").string())) /
-             job.id)
-                .string();
+        request.own.directory = (fs::path(request.own.directory.value_or(
+                                     (fs::path(campaign.folder) / "files").string())) /
+                                 job.id)
+                                    .string();
     job.sweep =
-        sweep_of(workload, request, campaign.slurm ? Machine{nodes, 1, true} : this_machine());
+        sweep_of(workload, request, campaign.slurm() ? Machine{nodes, 1, true} : this_machine());
     job.nodes = nodes;
     for (const auto& one : ranks)
         job.ranks = std::max(job.ranks, base::number_in<int>(one).value_or(1));
@@ -201,7 +189,7 @@ Job job_of(const Campaign& campaign, const Workload& workload, int nodes, const 
 }
 
 void add_workload(Campaign& campaign, const Workload& workload) {
-    if (campaign.slurm) {
+    if (campaign.slurm()) {
         for (const auto& [nodes, ranks] : ranks_by_nodes(campaign, workload.request.own.ranks))
             campaign.jobs.push_back(job_of(campaign, workload, nodes, ranks));
     } else {
@@ -218,12 +206,11 @@ Campaign read_campaign(const fs::path& file) {
     if (head == sections.end())
         throw base::OptionError(fmt::format(
             "{}: there is no [campaign] section; docs/campaign.md shows one", file.string()));
-    const auto header =
-        checked(campaign_keys(), head->settings, fmt::format("{}, [{}]", file.string(), kOwn))
-            .fields<CampaignSettings>();
-    Campaign campaign = header_of(file, header);
+    Campaign campaign = without_jobs(
+        file, checked(campaign_keys(), head->settings, fmt::format("{}, [{}]", file.string(), kOwn))
+                  .fields<CampaignSettings>());
     for (const auto& section : sections)
-        if (section.name != kOwn) add_workload(campaign, workload_of(section, campaign, header));
+        if (section.name != kOwn) add_workload(campaign, workload_of(section, campaign));
     if (campaign.jobs.empty())
         throw base::OptionError(fmt::format(
             "{}: there is no sweep: add a section such as [strong] with command = train",

@@ -23,18 +23,20 @@ struct Job {
     std::int64_t minutes = 0;
 };
 
-struct Campaign {
-    std::string name;
-    std::filesystem::path file;    ///< the INI
-    std::filesystem::path folder;  ///< for scripts, logs and files that the jobs write
-    std::filesystem::path output;
-    bool slurm = false;
-    int ranks_per_node = 0;
-    std::string partition, account;  ///< "": not passed to sbatch
-    std::string sbatch_options;
-    std::string prologue;  ///< a shell line before each job: "module load gcc openmpi"
-    std::vector<Sweep> sweeps;
-    std::vector<Job> jobs;
+/// The keys of the section [campaign].
+struct CampaignSettings {
+    std::string name, folder, output, launcher_options;
+    std::string launcher = "mpirun";
+    int ranks_per_node = 0;  ///< 0: all on one node
+    std::string partition, account, sbatch_options, prologue;
+};
+
+struct Campaign : CampaignSettings {
+    std::filesystem::path file;  ///< the INI
+    std::vector<Sweep> sweeps = {};
+    std::vector<Job> jobs = {};
+
+    bool slurm() const { return launcher == "slurm"; }
 };
 
 /// Throws OptionError with file, section and key for an invalid entry.

@@ -171,7 +171,7 @@ Ending run_logged(const std::vector<std::string>& words, const std::filesystem::
     constexpr double kGrace = 30, kMoreGrace = 15;
     const auto start = std::chrono::steady_clock::now();
     const pid_t child = started(words, log);
-    Ending ending;
+    bool timed_out = false;
     int sent = 0;
     const auto send = [&](int signal) {
         if (std::exchange(sent, signal) != signal) ::kill(child, signal);
@@ -179,16 +179,15 @@ Ending run_logged(const std::vector<std::string>& words, const std::filesystem::
     int status = 0;
     while (::waitpid(child, &status, WNOHANG) == 0) {
         const double over = limit_s > 0 ? base::seconds_since(start) - limit_s - kGrace : -1;
-        ending.timed_out = over > 0;
-        if (over > 0)
+        timed_out = over > 0;
+        if (timed_out)
             send(over > kMoreGrace ? SIGKILL : SIGTERM);
         else if (base::StopSignals::received() != 0)
             send(SIGUSR1);
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
-    ending.code = ending.timed_out ? base::number_of(base::ExitCode::time_limit) : code_of(status);
-    ending.seconds = base::seconds_since(start);
-    return ending;
+    return {timed_out ? base::number_of(base::ExitCode::time_limit) : code_of(status),
+            base::seconds_since(start)};
 }
 
 std::string end_of_log(const std::filesystem::path& log, std::size_t lines) {

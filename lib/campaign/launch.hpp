@@ -39,7 +39,6 @@ std::vector<std::string> launch_words(const Launch& launch, const Machine& machi
 struct Ending {
     int code = 0;  ///< exit code; 128 + N if signal N ended the command
     double seconds = 0;
-    bool timed_out = false;
 };
 /// Runs the command with its output in `log`, and waits for its end. Passes on a received signal
 /// (StopSignals) as SIGUSR1, at which the ranks store what they have. Kills the command half a

@@ -106,20 +106,19 @@ bool is_list(const Option& option) {
 // The row as a text without a field: it takes several values, which the program's own row checks
 // later.
 Option loosened(const Option& option) {
-    const std::string otherwise = option.fallback && !option.fallback->empty()
-                                      ? fmt::format(" (default: {})", *option.fallback)
-                                      : "";
-    Option loose{.name = option.name,
-                 .placeholder = option.placeholder + (is_list(option) ? ",..." : ""),
-                 .help = option.help + otherwise};
-    loose.shorthand = option.shorthand;
-    loose.instead_of = option.instead_of;
-    if (option.type != Type::flag) return loose;
-    loose.placeholder = "";
-    loose.help = option.help;
-    loose.type = Type::flag;
-    loose.fallback = "false";
-    return loose;
+    if (option.type == Type::flag)
+        return {.name = option.name,
+                .help = option.help,
+                .type = Type::flag,
+                .fallback = "false",
+                .shorthand = option.shorthand,
+                .instead_of = option.instead_of};
+    const std::string fallback = option.fallback.value_or("");
+    return {.name = option.name,
+            .placeholder = option.placeholder + (is_list(option) ? ",..." : ""),
+            .help = option.help + (fallback.empty() ? "" : fmt::format(" (default: {})", fallback)),
+            .shorthand = option.shorthand,
+            .instead_of = option.instead_of};
 }
 
 Texts distinct(const std::string& text) {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using Texts = std::vector<std::string>;
 
 fs::path file_of(const Campaign& campaign, const Job& job, const char* kind) {
-    return campaign.folder / "jobs" / fmt::format("{}.{}", job.id, kind);
+    return fs::path(campaign.folder) / "jobs" / fmt::format("{}.{}", job.id, kind);
 }
 
 // Quotes a path for an #SBATCH line, which has other quoting rules than a shell, and in which %
@@ -98,7 +98,7 @@ std::string script_of(const Campaign& campaign, const Job& job) {
 
 std::optional<std::map<std::string, std::string>> queue_of(const Campaign& campaign) {
     std::map<std::string, std::string> states;
-    if (!campaign.slurm) return states;
+    if (!campaign.slurm()) return states;
     const auto answer = answer_of({"squeue", "--noheader", "--me", "--format=%T|%r|%j"});
     if (answer.code != 0) return std::nullopt;
     for (const auto& line : base::split(answer.text, '\n')) {
@@ -156,19 +156,18 @@ std::string plan_text(const Campaign& campaign) {
     double hours = 0;
     for (const auto& job : campaign.jobs) {
         const int all = processes_of(job), missing = missing_processes(job.sweep);
-        const double own = campaign.slurm && missing > 0 ? node_hours(job) : 0;
+        const double own = campaign.slurm() && missing > 0 ? node_hours(job) : 0;
         table.rows.push_back(
             {{job.id, job.nodes, job.ranks, job.cores, job.sweep.points.size(), all,
-              (all - missing), campaign.slurm ? fmt::format("<= {} min", job.minutes) : "",
-              campaign.slurm ? fmt::format("<= {:.3g}", own) : ""},
+              (all - missing), campaign.slurm() ? fmt::format("<= {} min", job.minutes) : "",
+              campaign.slurm() ? fmt::format("<= {:.3g}", own) : ""},
              {}});
         hours += own;
     }
-    std::string text =
-        fmt::format("# campaign {}: {} job(s), into {}\n{}", campaign.name, campaign.jobs.size(),
-                    campaign.output.string(), report::text_of(table));
-    if (campaign.slurm) text += fmt::format("at most {:.3g} node hours left (key time)\n", hours);
-    return text + fmt::format("Next: ranklab campaign {} {}\n", campaign.slurm ? "submit" : "run",
+    std::string text = fmt::format("# campaign {}: {} job(s), into {}\n{}", campaign.name,
+                                   campaign.jobs.size(), campaign.output, report::text_of(table));
+    if (campaign.slurm()) text += fmt::format("at most {:.3g} node hours left (key time)\n", hours);
+    return text + fmt::format("Next: ranklab campaign {} {}\n", campaign.slurm() ? "submit" : "run",
                               base::shell_path(campaign.file.string()));
 }
 
@@ -186,7 +185,7 @@ std::string status_text(const Campaign& campaign) {
         if (state == "not in the queue" && !log.empty())
             text += fmt::format("{} ends:\n{}\n", file_of(campaign, job, "log").string(), log);
     }
-    const char* const next = missing_in_all == 0 ? "collect" : campaign.slurm ? "resume" : "run";
+    const char* const next = missing_in_all == 0 ? "collect" : campaign.slurm() ? "resume" : "run";
     return text + fmt::format("Next: ranklab campaign {} {}\n", next,
                               base::shell_path(campaign.file.string()));
 }

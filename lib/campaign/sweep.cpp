@@ -172,10 +172,9 @@ int run_missing(const Sweep& sweep, const Say& say) {
 
 std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore) {
     if (!std::filesystem::exists(sweep.output)) return "";
-    report::model::Choice choice;
-    choice.label = sweep.label;
-    choice.conditions = {"command=" + sweep.program, "cut_short="};
-    const report::model::ChosenRuns runs(results::ResultFile(sweep.output), choice);
+    const report::model::ChosenRuns runs(
+        results::ResultFile(sweep.output),
+        {.label = sweep.label, .conditions = {"command=" + sweep.program, "cut_short="}});
     if (runs.headers().empty()) return "";
     const report::model::Groups groups(runs, {sweep.keys, {}, ignore});
     const std::string file = base::shell_path(sweep.output.string());

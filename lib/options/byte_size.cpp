@@ -1,8 +1,10 @@
-#include "options/byte_size.hpp"
+// Sizes as users write them.
 
 #include <charconv>
 #include <limits>
 #include <utility>
+
+#include "options/field.hpp"
 
 namespace ranklab::options {
 namespace {

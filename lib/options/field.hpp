@@ -7,15 +7,22 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <typeinfo>
 #include <vector>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "options/byte_size.hpp"
 
 namespace ranklab::options {
+
+/// The bytes of "4096", "64K", "1MiB" or "10MB"; nullopt if `text` is not a size or does not fit
+/// in 64 bits.
+std::optional<std::uint64_t> parse_bytes(std::string_view text);
+
+/// Writes `bytes` with the largest of T, G, M, K that divides them: "64K", "1000".
+std::string bytes_text(std::uint64_t bytes);
 
 /// ASCII's unit separator, between the values of an option that was given several times.
 inline constexpr char kBetweenTexts = '\x1f';

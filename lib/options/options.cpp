@@ -6,19 +6,15 @@
 #include <boost/program_options.hpp>
 #include <cmath>
 #include <set>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "options/byte_size.hpp"
 #include "options/sections.hpp"
 
 namespace ranklab::options {
 namespace po = boost::program_options;
 namespace {
-
-using Texts = std::vector<std::string>;
 
 // Whether a config file may not have the option: requests such as --help would do nothing there.
 bool is_for_the_command_line(const Option& option) {
@@ -33,33 +29,10 @@ po::options_description boost_description(const Schema& schema) {
                                       : option.name + ',' + option.shorthand;  // "files,n"
         if (option.type == Type::flag)
             list.add_options()(names.c_str(), po::bool_switch());
-        else if (option.type == Type::texts)
-            list.add_options()(names.c_str(), po::value<Texts>()->composing());
         else
             list.add_options()(names.c_str(), po::value<std::string>());
     }
     return list;
-}
-
-// The value that Boost read, as text.
-std::string given_text(const Option& option, const po::variable_value& value) {
-    if (option.type == Type::flag) return value.as<bool>() ? "true" : "false";
-    if (option.type == Type::texts)
-        return base::join(value.as<Texts>(), std::string(1, kBetweenTexts));
-    return value.as<std::string>();
-}
-
-// Of a repeated option the last one counts, since job scripts end in "$@".
-void keep_the_last(const Schema& schema, std::vector<po::option>& given) {
-    std::set<std::string> seen;
-    const auto is_overruled = [&](const po::option& option) {
-        const Option* known = schema.find(option.string_key);
-        return known != nullptr && known->type != Type::texts &&
-               !seen.insert(option.string_key).second;
-    };
-    std::reverse(given.begin(), given.end());
-    std::erase_if(given, is_overruled);
-    std::reverse(given.begin(), given.end());
 }
 
 // The advice of Schema::no_option for an unknown option, else the nearest known name.
@@ -100,6 +73,8 @@ bool is_right(const Option& option, const std::string& value) {
             return fits(base::number_in<double>(value));
         case Type::bytes:
             return fits(parse_bytes(value));
+        case Type::flag:
+            return value == "true" || value == "false";
         default:
             return true;
     }
@@ -108,6 +83,7 @@ bool is_right(const Option& option, const std::string& value) {
 // "must be a whole number of at least 1 and at most 8, not '9'"
 std::string what_it_takes(const Option& option, const std::string& value) {
     const std::string shown = base::printable(value, 60);
+    if (option.type == Type::flag) return "takes true or false";
     if (option.type == Type::choice)
         return fmt::format("cannot be '{}'; it is one of {}{}{}", shown,
                            base::join(option.choices, ", "),
@@ -137,39 +113,37 @@ void check_value(const Schema& schema, const Option& option, const std::string& 
 }
 
 // Rethrows Boost's exceptions as OptionErrors.
-[[noreturn]] void rethrow_as_sentence(const Schema& schema, const std::string& where,
-                                      const char* dashes) {
+[[noreturn]] void rethrow_as_sentence(const Schema& schema) {
     try {
         throw;
     } catch (const po::unknown_option& error) {
         const std::string name = bare(error.get_option_name());
-        if (*dashes == 0 && name.find('.') != std::string::npos)
-            throw base::OptionError(fmt::format(
-                "{}'{}' is in a [section], and there are none; leave the [...] line out", where,
-                name));
-        const bool one = *dashes != 0 && !error.get_option_name().starts_with("--");
-        throw base::OptionError(fmt::format("{}unknown {} {}{}; {}", where,
-                                            *dashes != 0 ? "option" : "key", one ? "-" : dashes,
-                                            name, hint(schema, name, dashes)));
-    } catch (const po::multiple_occurrences& error) {
-        throw base::OptionError(fmt::format("{}{}{} is given more than once; give it once", where,
-                                            dashes, bare(error.get_option_name())));
-    } catch (const po::invalid_config_file_syntax& error) {
-        throw base::OptionError(fmt::format("{}'{}' is not a line of the form key = value", where,
-                                            base::printable(error.tokens(), 40)));
+        throw base::OptionError(fmt::format("unknown option {}{}; {}",
+                                            error.get_option_name().starts_with("--") ? "--" : "-",
+                                            name, hint(schema, name, "--")));
     } catch (const po::error_with_option_name& error) {
         const std::string name = bare(error.get_option_name());
         const Option* known = schema.find(name);
-        const bool is_flag = known != nullptr && known->type == Type::flag;
         throw base::OptionError(
-            fmt::format("{}{}{} {}", where, dashes, name,
-                        !is_flag       ? "has no usable value; --help shows what it takes"
-                        : *dashes != 0 ? "takes no value; give it alone, or leave it out"
-                                       : "takes true or false"));
+            fmt::format("--{} {}", name,
+                        known != nullptr && known->type == Type::flag
+                            ? "takes no value; give it alone, or leave it out"
+                            : "has no usable value; --help shows what it takes"));
     } catch (const po::error& error) {
         throw base::OptionError(
-            fmt::format("{}{}; --help shows how options are written", where, error.what()));
+            fmt::format("{}; --help shows how options are written", error.what()));
     }
+}
+
+const Option& option_of_key(const Schema& schema, const std::string& key, const std::string& path) {
+    if (const Option* option = schema.find(key)) return *option;
+    const std::string name = base::printable(key, 60);
+    if (key.find('.') != std::string::npos)
+        throw base::OptionError(
+            fmt::format("{}: '{}' is in a [section], and there are none; leave the [...] line out",
+                        path, name));
+    throw base::OptionError(
+        fmt::format("{}: unknown key {}; {}", path, name, hint(schema, key, "")));
 }
 
 // Adds the value of options that were given without one (Schema::bare).
@@ -185,61 +159,58 @@ std::vector<std::string> completed(const Schema& schema, const std::vector<std::
     return words;
 }
 
+std::vector<po::option> parsed(const Schema& schema, const std::vector<std::string>& arguments) {
+    const auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    const auto description = boost_description(schema);
+    try {
+        return po::command_line_parser(completed(schema, arguments))
+            .options(description)
+            .style(style)
+            .run()
+            .options;
+    } catch (const po::error&) {
+        rethrow_as_sentence(schema);
+    }
+}
+
 }  // namespace
 
 Options Options::parse(const Schema& schema, const std::vector<std::string>& arguments) {
     Options result(schema);
-    const auto description = boost_description(schema);
-    po::variables_map values;
-    std::vector<std::string> words;
-    try {
-        const auto style =
-            po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-        auto parsed = po::command_line_parser(completed(schema, arguments))
-                          .options(description)
-                          .style(style)
-                          .run();
-        const auto is_word = [](const po::option& option) { return option.position_key >= 0; };
-        for (const auto& option : parsed.options)
-            if (is_word(option))
-                words.insert(words.end(), option.value.begin(), option.value.end());
-        std::erase_if(parsed.options, is_word);
-        keep_the_last(schema, parsed.options);
-        po::store(parsed, values);
-    } catch (const po::error&) {
-        rethrow_as_sentence(schema, "", "--");
+    std::map<std::string, std::string> given;
+    for (const auto& one : parsed(schema, arguments)) {
+        if (one.position_key >= 0) {
+            result.positional_.insert(result.positional_.end(), one.value.begin(), one.value.end());
+            continue;
+        }
+        const std::string text = one.value.empty() ? "true" : one.value.front();
+        // Of a repeated option the last one counts, since job scripts end in "$@".
+        const auto [at, is_new] = given.try_emplace(one.string_key, text);
+        const bool is_list = schema.at(one.string_key).type == Type::texts;
+        if (!is_new) at->second = is_list ? at->second + kBetweenTexts + text : text;
     }
-    if (words.size() > schema.most_positional()) {
+    if (result.positional_.size() > schema.most_positional())
         throw base::OptionError(fmt::format(
             "'{}' is not expected here; options start with --, and --help all lists them",
-            base::printable(words[schema.most_positional()], 60)));
-    }
-    for (const auto& option : schema.all()) {
-        if (values[option.name].empty() || values[option.name].defaulted()) continue;
-        result.set(option, given_text(option, values[option.name]), "--" + option.name);
-    }
-    result.positional_ = words;
+            base::printable(result.positional_[schema.most_positional()], 60)));
+    for (const auto& option : schema.all())
+        if (const auto one = given.find(option.name); one != given.end())
+            result.set(option, one->second, "--" + option.name);
     result.refuse_two_of_one();
     return result;
 }
 
 Options Options::with_config(const std::string& path, const std::string& text) const {
-    std::istringstream file(text);
-    po::variables_map values;
-    try {
-        po::store(po::parse_config_file(file, boost_description(schema_)), values);
-    } catch (const po::error&) {
-        rethrow_as_sentence(schema_, path + ": ", "");
-    }
     Options merged = *this;
-    for (const auto& option : schema_.all()) {
-        if (values[option.name].empty() || values[option.name].defaulted()) continue;
+    std::set<std::string> keys;
+    for (const auto& [key, value] : ini_lines(path, text)) {
+        const Option& option = option_of_key(schema_, key, path);
+        const std::string source = fmt::format("{}: {}", path, key);
+        if (!keys.insert(key).second)
+            throw base::OptionError(source + " is given more than once; give it once");
         if (is_for_the_command_line(option))
-            throw base::OptionError(
-                fmt::format("{}: {} is for the command line; leave it out", path, option.name));
-        if (!is_overruled(option))
-            merged.set(option, given_text(option, values[option.name]),
-                       fmt::format("{}: {}", path, option.name));
+            throw base::OptionError(source + " is for the command line; leave it out");
+        if (!is_overruled(option)) merged.set(option, value, source);
     }
     merged.refuse_two_of_one();
     return merged;

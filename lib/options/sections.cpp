@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <cerrno>
 #include <cstring>
@@ -17,25 +18,13 @@ namespace {
 
 namespace po = boost::program_options;
 
-// "section.key: value" of each line, in the file's order.
-std::vector<po::option> lines_of(const std::string& path) {
-    std::istringstream text(ini_text(path));
-    const po::options_description none;
-    try {
-        return po::parse_config_file(text, none, true).options;
-    } catch (const po::error& error) {
-        throw base::OptionError(fmt::format("{}: {}; a line is [section], key = value or # comment",
-                                            path, error.what()));
-    }
-}
-
-void add(Section& section, const std::string& key, const po::option& line,
+void add(Section& section, const std::string& key, const std::string& value,
          const std::string& path) {
-    for (const auto& [name, value] : section.settings)
+    for (const auto& [name, known] : section.settings)
         if (name == key)
             throw base::OptionError(
                 fmt::format("{}, [{}]: {} is there twice", path, section.name, key));
-    section.settings.emplace_back(key, line.value.empty() ? "" : base::trim(line.value.front()));
+    section.settings.emplace_back(key, value);
 }
 
 }  // namespace
@@ -60,22 +49,37 @@ std::string ini_text(const std::string& path, const base::Settings& option) {
     return text;
 }
 
+std::vector<std::pair<std::string, std::string>> ini_lines(const std::string& path,
+                                                           const std::string& text) {
+    std::istringstream file(text);
+    std::vector<std::pair<std::string, std::string>> lines;
+    try {
+        for (const auto& line :
+             po::parse_config_file(file, po::options_description(), true).options)
+            lines.emplace_back(line.string_key,
+                               line.value.empty() ? "" : base::trim(line.value.front()));
+    } catch (const po::invalid_config_file_syntax& error) {
+        throw base::OptionError(fmt::format("{}: '{}' is not [section], key = value or # comment",
+                                            path, base::printable(error.tokens(), 40)));
+    }
+    return lines;
+}
+
 std::vector<Section> read_sections(const std::string& path) {
     std::vector<Section> sections;
-    for (const auto& line : lines_of(path)) {
-        const auto dot = line.string_key.rfind('.');
+    for (const auto& [key, value] : ini_lines(path, ini_text(path))) {
+        const auto dot = key.rfind('.');
         if (dot == std::string::npos)
             throw base::OptionError(fmt::format("{}: '{}' stands before the first [section]", path,
-                                                base::printable(line.string_key, 60)));
-        const std::string name = line.string_key.substr(0, dot);
+                                                base::printable(key, 60)));
+        const std::string name = key.substr(0, dot);
         if (sections.empty() || sections.back().name != name) {
-            for (const auto& other : sections)
-                if (other.name == name)
-                    throw base::OptionError(
-                        fmt::format("{}: the section [{}] is there twice", path, name));
+            if (std::ranges::find(sections, name, &Section::name) != sections.end())
+                throw base::OptionError(
+                    fmt::format("{}: the section [{}] is there twice", path, name));
             sections.push_back({name, {}});
         }
-        add(sections.back(), line.string_key.substr(dot + 1), line, path);
+        add(sections.back(), key.substr(dot + 1), value, path);
     }
     return sections;
 }

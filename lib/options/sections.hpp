@@ -19,6 +19,11 @@ struct Section {
 /// a section, a repeated key, any other line, and an unreadable file.
 std::vector<Section> read_sections(const std::string& path);
 
+/// "section.key" (or "key") and value of each line of an INI file's text, in its order. Throws
+/// OptionError for any other line.
+std::vector<std::pair<std::string, std::string>> ini_lines(const std::string& path,
+                                                           const std::string& text);
+
 /// The file's text. Throws OptionError, with the option that named the file, if it cannot be read
 /// or is not text.
 std::string ini_text(const std::string& path, const base::Settings& option = {});

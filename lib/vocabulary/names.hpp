@@ -60,7 +60,6 @@ namespace fact {
 inline constexpr FactName kBuildType{"build", "type"};
 inline constexpr FactName kCpuQuota{"host", "cpu_quota"};
 inline constexpr FactName kGovernor{"host", "governor"};
-inline constexpr FactName kHostCpu{"host", "cpu"};
 inline constexpr FactName kLogicalCpus{"host", "logical_cpus"};
 inline constexpr FactName kLoad{"host", "load_1min"};
 inline constexpr FactName kProcess{"process", "instance"};

@@ -12,7 +12,6 @@
 #include "comm/exchange.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
-#include "options/byte_size.hpp"
 
 namespace ranklab::experiments {
 namespace {

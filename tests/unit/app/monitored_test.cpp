@@ -1,5 +1,5 @@
 // The energy of a monitored run: the sum over hosts, by sample, or why it is not known.
-#include "app/monitored.hpp"
+#include "app/run_facts.hpp"
 
 #include <gtest/gtest.h>
 

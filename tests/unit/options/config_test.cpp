@@ -45,7 +45,6 @@ TEST_F(Config, StandsBetweenTheCommandLineAndTheDefault) {
 
 TEST_F(Config, Flags) {
     EXPECT_TRUE(read("dry-run = true\n").dry_run);
-    EXPECT_TRUE(read("dry-run = yes\n").dry_run);
     EXPECT_FALSE(read("dry-run = false\n").dry_run);
     EXPECT_TRUE(read("dry-run = false\n", {"--dry-run"}).dry_run);
     EXPECT_THAT(refusal("dry-run = perhaps\n"), HasSubstr("dry-run takes true or false"));
