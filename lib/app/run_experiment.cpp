@@ -150,10 +150,10 @@ void show_and_store(const std::vector<results::Run>& runs, const Output& output,
 
 // Collective: rank 0 shows and stores the runs while the others wait.
 int deliver(Session& session, const experiments::Runs& runs, const Output& output,
-            const CommonSettings& common, TerminalProgress& progress) {
-    progress.activity(session.is_root() ? "storing the run"
-                                        : "waiting for rank 0, which stores the run");
-    progress.finish();
+            const CommonSettings& common) {
+    session.progress().activity(session.is_root() ? "storing the run"
+                                                  : "waiting for rank 0, which stores the run");
+    session.progress().finish();
     const auto begin = base::Clock::now();
     comm::all_or_throw_polling(
         session.control(),
@@ -190,8 +190,9 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
     check_results_file(session, common);
 
     const base::StopSignals signals;
-    TerminalProgress progress(output.has_progress());
-    const auto watch = session.watch(progress, common.stall_timeout);
+    TerminalProgress& progress = session.progress();
+    if (output.has_progress()) progress.speak();
+    session.watch(common.stall_timeout);
     RunFacts facts(session, launch, common, plan->uses_gpus());
     auto runs = plan->run({session.control(), progress, &session.start_up(), facts.counted_part()});
     base::StopSignals::acknowledge();  // a signal that ended the work must not end the storing
@@ -199,7 +200,7 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
     if (session.is_root() && !runs.all.empty())
         facts.complete(runs.all, {experiment.command(), command_line,
                                   experiments::settings_of(plan->settings())});
-    return deliver(session, runs, output, common, progress);
+    return deliver(session, runs, output, common);
 }
 
 options::Schema schema_of(const Experiment& experiment) {

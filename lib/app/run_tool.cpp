@@ -8,7 +8,6 @@
 #include "app/programs.hpp"
 #include "app/run_facts.hpp"
 #include "app/session.hpp"
-#include "app/terminal.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -51,9 +50,9 @@ int work(Session& session, const options::Options& words, const Verb& verb,
     warn_of(warnings, session);
     if (common.dry_run) return 0;
 
-    TerminalProgress progress(session.is_root() && !common.quiet);
-    const auto watchdog = session.watch(progress, common.stall_timeout);
-    const experiments::RunContext context{control, progress};
+    if (session.is_root() && !common.quiet) session.progress().speak();
+    session.watch(common.stall_timeout);
+    const experiments::RunContext context{control, session.progress()};
     const auto report = plan.run({context, version()});
     comm::all_or_throw(control, [&] {
         if (session.is_root()) print_whole(report.text);

@@ -73,7 +73,7 @@ std::vector<std::string> libraries() {
 }  // namespace
 
 Session::Session(comm::Start start, double stall_timeout_s)
-    : start_up_(loaded()), watchdog_(limit_of_start(stall_timeout_s)), mpi_(start) {
+    : start_up_(loaded()), watchdog_(limit_of_start(stall_timeout_s), progress_), mpi_(start) {
     base::log::set_rank(mpi_.control().rank(), host::host_name());
     start_up_.done("MPI_Init");
     watchdog_.set_limit(stall_timeout_s);
@@ -91,11 +91,6 @@ std::vector<host::Placement> Session::gather_placements(int threads) {
     return placements;
 }
 
-Session::Watch Session::watch(TerminalProgress& progress, double seconds) {
-    watch(seconds);
-    return {watchdog_, progress};
-}
-
 int Session::conclude(const std::function<int()>& work) {
     int code = 0;
     try {
@@ -105,7 +100,8 @@ int Session::conclude(const std::function<int()>& work) {
         code = code_of_current_exception();
     }
     std::fflush(stdout);
-    watchdog_.set_activity("waiting for the other ranks to end");
+    progress_.activity("waiting for the other ranks to end");
+    progress_.finish();
     // A rank that is done waits until the watchdog ends it. A rank that failed waits 5 s, since
     // other ranks may fail, too.
     constexpr double kPatienceOfTheFailed = 5;

@@ -10,7 +10,6 @@
 
 #include "app/command_line.hpp"
 #include "app/watchdog.hpp"
-#include "base/handle.hpp"
 #include "comm/communicator.hpp"
 #include "comm/mpi_environment.hpp"
 #include "experiments/shared/experiment.hpp"
@@ -39,21 +38,8 @@ class Session {
     std::vector<host::Placement> gather_placements(int threads);
     /// Ends the job if this rank makes no progress for `seconds`; 0: never. See Watchdog.
     void watch(double seconds) { watchdog_.set_limit(seconds); }
-    /// While the object lives, the watchdog reports `progress`'s activity as the rank's.
-    class Watch : base::Immovable {
-      public:
-        Watch(Watchdog& watchdog, TerminalProgress& progress) : watchdog_(watchdog) {
-            watchdog_.name_activity_of(&progress);
-        }
-        ~Watch() {
-            watchdog_.set_activity("ending");
-            watchdog_.name_activity_of(nullptr);
-        }
-
-      private:
-        Watchdog& watchdog_;
-    };
-    Watch watch(TerminalProgress& progress, double seconds);
+    /// Silent until TerminalProgress::speak(). The watchdog reports its activity as the rank's.
+    TerminalProgress& progress() { return progress_; }
 
     /// Runs `work` on every rank, with the only catch of an MPI program. An error becomes one line
     /// on stderr and an exit code; the ranks then agree on the largest code. A rank that failed
@@ -63,6 +49,7 @@ class Session {
 
   private:
     host::StartUp start_up_;
+    TerminalProgress progress_;
     Watchdog watchdog_;  // before MPI, whose start may hang
     comm::MpiEnvironment mpi_;
 };

@@ -54,13 +54,13 @@ std::string progress_bar(const ProgressState& far, std::size_t columns) {
     return fmt::format("[{}{}] {}", std::string(filled, '='), std::string(bar - filled, ' '), text);
 }
 
-TerminalProgress::TerminalProgress(bool speaks)
-    : speaks_(speaks),
-      terminal_(base::obeys_sequences(STDERR_FILENO)),
-      last_shown_(Clock::now()),
-      last_sign_(last_shown_),
-      activity_began_(last_shown_),
-      last_told_(last_shown_) {}
+TerminalProgress::TerminalProgress() : terminal_(base::obeys_sequences(STDERR_FILENO)) {}
+
+void TerminalProgress::speak() {
+    const std::lock_guard lock(mutex_);
+    speaks_ = true;
+    last_shown_ = last_sign_ = activity_began_ = last_told_ = Clock::now();
+}
 
 void TerminalProgress::show_line(const std::string& text) {
     if (!terminal_) return show(text + '\n');

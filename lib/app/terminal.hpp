@@ -60,10 +60,12 @@ std::string progress_bar(const ProgressState& far, std::size_t columns);
 
 /// Shows progress on stderr: a bar with rate and time left on a terminal with control sequences,
 /// otherwise plain lines every few seconds. Also reports other work that takes more than a few
-/// seconds. Prints on one rank only.
+/// seconds. Prints on the rank that calls speak(); the other ranks only know their work.
 class TerminalProgress final : public base::ProgressSink {
   public:
-    explicit TerminalProgress(bool speaks);
+    TerminalProgress();
+    /// Prints from now on.
+    void speak();
 
     void update(std::int64_t done, std::int64_t total, double rate, std::string_view rate_unit,
                 std::string_view note) override;
@@ -82,7 +84,7 @@ class TerminalProgress final : public base::ProgressSink {
     void show_line(const std::string& text);
     void take_the_bar_away();
 
-    bool speaks_;
+    bool speaks_ = false;
     bool terminal_;
     mutable std::mutex mutex_;
     bool line_open_ = false;

@@ -32,9 +32,10 @@ bool StallRule::pass(double seconds, std::int64_t count, double most) {
     return limit_s_ > 0 && still_s_ >= limit_s_;
 }
 
-Watchdog::Watchdog(double seconds)
+Watchdog::Watchdog(double seconds, TerminalProgress& progress)
     : limit_s_(seconds),
       rule_(limit_of_rank(seconds)),
+      progress_(progress),
       ticker_(base::Ticker::Seconds(kPeriod), [this](double passed) { look(passed); }) {}
 
 void Watchdog::set_limit(double seconds) {
@@ -43,23 +44,13 @@ void Watchdog::set_limit(double seconds) {
     rule_ = StallRule(limit_of_rank(seconds));
 }
 
-void Watchdog::set_activity(const char* what) {
-    const std::lock_guard lock(mutex_);
-    activity_ = what;
-}
-
-void Watchdog::name_activity_of(TerminalProgress* progress) {
-    const std::lock_guard lock(mutex_);
-    progress_ = progress;
-}
-
 void Watchdog::look(double seconds) try {
     const std::lock_guard lock(mutex_);
-    if (progress_ != nullptr) progress_->tick();
+    progress_.tick();
     if (!rule_.pass(seconds, base::progress_count(), 2 * kPeriod)) return;
-    base::log::error(fmt::format("no progress for {:.0f} s while {}; job aborted", limit_s_,
-                                 progress_ != nullptr ? progress_->doing() : activity_),
-                     {"stall-timeout"});
+    base::log::error(
+        fmt::format("no progress for {:.0f} s while {}; job aborted", limit_s_, progress_.doing()),
+        {"stall-timeout"});
     comm::MpiEnvironment::abort(base::number_of(base::ExitCode::environment));
 } catch (const std::exception&) {
     // Out of memory: the next check may succeed.

@@ -34,15 +34,11 @@ class StallRule {
 /// started, the process. A rank that waits in MPI for a dead or stopped one stalls, too.
 class Watchdog : base::Immovable {
   public:
-    /// `seconds` 0: never.
-    explicit Watchdog(double seconds);
+    /// `seconds` 0: never. `progress` knows the rank's present work.
+    Watchdog(double seconds, TerminalProgress& progress);
 
     /// Sets the limit and restarts the time.
     void set_limit(double seconds);
-    /// Sets this rank's present work, "starting MPI", for times without a TerminalProgress.
-    void set_activity(const char* what);
-    /// Takes the activity from `progress`; nullptr: from set_activity().
-    void name_activity_of(TerminalProgress* progress);
 
   private:
     void look(double seconds);
@@ -50,8 +46,7 @@ class Watchdog : base::Immovable {
     std::mutex mutex_;
     double limit_s_;
     StallRule rule_;
-    const char* activity_ = "starting";
-    TerminalProgress* progress_ = nullptr;
+    TerminalProgress& progress_;
     base::Ticker ticker_;  // last: it uses the other members
 };
 

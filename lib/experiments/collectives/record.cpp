@@ -97,27 +97,29 @@ struct Checks {
 CheckResult elements_result(const Checks& all, int checks) {
     constexpr const char* kCheck = "all results correct";
     if (all.wrong > 0)
-        return {kCheck, "failed",
+        return {kCheck, CheckOutcome::failed,
                 fmt::format("{} element{} wrong, in {} of {} messages; first: {}", all.wrong,
                             all.wrong == 1 ? " is" : "s are", all.wrong_messages, all.messages,
                             all.first)};
     if (all.messages == 0)
-        return {kCheck, "not verified", checks == 0 ? "--check 0" : "no message was finished"};
+        return {kCheck, CheckOutcome::not_verified,
+                checks == 0 ? "--check 0" : "no message was finished"};
     if (all.unchecked > 0)
-        return {kCheck, "not verified",
+        return {kCheck, CheckOutcome::not_verified,
                 fmt::format("only {} of {} messages were checked, without an error", all.messages,
                             all.messages + all.unchecked)};
     return {
-        kCheck, "passed",
+        kCheck, CheckOutcome::passed,
         fmt::format("{} messages, each in {} call(s) after the timed ones", all.messages, checks)};
 }
 
 CheckResult barrier_result(const Checks& all) {
     constexpr const char* kCheck = "no rank leaves a barrier before all have come";
     if (all.messages == 0)
-        return {kCheck, "not verified", "barriers are checked with --blocking 3"};
-    if (all.wrong == 0) return {kCheck, "passed", "by more than the clocks' error"};
-    return {kCheck, "failed", fmt::format("a rank left a barrier early in {} calls", all.wrong)};
+        return {kCheck, CheckOutcome::not_verified, "barriers are checked with --blocking 3"};
+    if (all.wrong == 0) return {kCheck, CheckOutcome::passed, "by more than the clocks' error"};
+    return {kCheck, CheckOutcome::failed,
+            fmt::format("a rank left a barrier early in {} calls", all.wrong)};
 }
 
 void add_checks(results::Run& run, const Sweep& sweep) {
@@ -137,7 +139,7 @@ void add_checks(results::Run& run, const Sweep& sweep) {
             one_column("wrong_elements", "run", "sum", {static_cast<double>(elements.wrong)}));
     fill_verdicts(run, results);
     for (const auto& one : results)
-        if (one.result == "not verified")
+        if (one.outcome == CheckOutcome::not_verified)
             run.warnings.push_back(fmt::format("NOT VERIFIED: {} ({})", one.check, one.detail));
 }
 

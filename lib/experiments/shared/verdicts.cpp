@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/numbers.hpp"
 #include "options/schema.hpp"
 #include "results/run.hpp"
 #include "stats/interval.hpp"
@@ -16,10 +17,11 @@
 namespace ranklab::experiments {
 
 void fill_verdicts(results::Run& run, const std::vector<CheckResult>& verdicts) {
+    static constexpr std::array kNames{"passed", "failed", "not verified", "does not apply"};
     results::Rows table("verification");
-    for (const auto& [check, result, detail] : verdicts) {
-        table.add({check, result, detail});
-        if (result != "failed") continue;
+    for (const auto& [check, outcome, detail] : verdicts) {
+        table.add({check, kNames[base::number_of(outcome)], detail});
+        if (outcome != CheckOutcome::failed) continue;
         run.warnings.insert(run.warnings.begin(), detail);
         run.valid = false;
     }

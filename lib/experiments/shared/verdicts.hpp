@@ -9,11 +9,11 @@
 
 namespace ranklab::experiments {
 
-inline constexpr const char* kDoesNotApply = "does not apply";
+enum class CheckOutcome { passed, failed, not_verified, does_not_apply };
 
 struct CheckResult {
     std::string check;
-    std::string result;  ///< "passed", "failed", "not verified" or kDoesNotApply
+    CheckOutcome outcome = CheckOutcome::not_verified;
     std::string detail;
 };
 

@@ -144,14 +144,14 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
     const char* why = !options.read()     ? "--write-only"
                       : !options.verify() ? "--no-verify"
                                           : "not all was read";
-    CheckResult result{kCheck, "not verified", why};
+    CheckResult result{kCheck, CheckOutcome::not_verified, why};
     if (all.wrong_records > 0)
-        result = {kCheck, "failed",
+        result = {kCheck, CheckOutcome::failed,
                   fmt::format("{}: {:.0f} elements in {:.0f} records are wrong when read back; "
                               "first: {}",
                               options.entry.name, all.wrong, all.wrong_records, all.first)};
     else if (all.complete)
-        result = {kCheck, "passed",
+        result = {kCheck, CheckOutcome::passed,
                   fmt::format("{:.0f} elements, bit by bit, {}", all.elements, all.readers)};
     else
         run.warnings.push_back(fmt::format("what was written is NOT VERIFIED ({})", why));

@@ -178,12 +178,13 @@ std::string RankEquality::difference(const std::string& when, Compared what) con
 
 CheckResult RankEquality::verdict(const std::string& drift) const {
     const std::string check = "parameters equal on all ranks";
-    if (control_.world_size() == 1) return {check, kDoesNotApply, "there is one rank"};
-    if (!holds()) return {check, "failed", difference_};
-    if (!drift.empty()) return {check, "not verified", drift};
+    if (control_.world_size() == 1)
+        return {check, CheckOutcome::does_not_apply, "there is one rank"};
+    if (!holds()) return {check, CheckOutcome::failed, difference_};
+    if (!drift.empty()) return {check, CheckOutcome::not_verified, drift};
     const bool with_buffers = buffer_comparisons_ > 0 && !model_.buffers().empty();
     return {
-        check, "passed",
+        check, CheckOutcome::passed,
         fmt::format("bit by bit, {}{}", times_text(comparisons_),
                     with_buffers ? fmt::format("; buffers {}, where rank 0's were handed to all",
                                                times_text(buffer_comparisons_))

@@ -41,7 +41,7 @@ TEST(StallRule, TimeInWhichThisProcessWasStoppedCountsAsOneLongPass) {
 }
 
 TEST(TerminalProgress, SaysWhatItIsAtAndHowFar) {
-    TerminalProgress progress(false);
+    TerminalProgress progress;
     const auto before = base::progress_count();
     progress.activity("training");
     EXPECT_EQ(progress.doing(), "training");

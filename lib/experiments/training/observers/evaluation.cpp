@@ -29,11 +29,13 @@ class Evaluation final : public StepObserver {
 
     std::optional<CheckResult> check() const override {
         const std::string check = "test samples counted once";
-        if (when_ == "off") return CheckResult{check, kDoesNotApply, "--evaluate off"};
+        if (when_ == "off")
+            return CheckResult{check, CheckOutcome::does_not_apply, "--evaluate off"};
         if (samples_ < 0)
-            return CheckResult{check, "not verified", "no evaluation was made" + why_none()};
+            return CheckResult{check, CheckOutcome::not_verified,
+                               "no evaluation was made" + why_none()};
         const auto wanted = observed_.data.test->size();
-        return CheckResult{check, samples_ == wanted ? "passed" : "failed",
+        return CheckResult{check, samples_ == wanted ? CheckOutcome::passed : CheckOutcome::failed,
                            fmt::format("{} of {} test samples were evaluated", samples_, wanted)};
     }
 

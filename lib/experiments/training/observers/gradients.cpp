@@ -14,7 +14,7 @@ namespace {
 CheckResult checked_sum(ObservedRun& observed, const train::TensorBatch& batch) {
     const std::string check = "gradients summed correctly";
     auto& steps = observed.steps;
-    if (steps.trains_alone()) return {check, "not verified", "sync none sums nothing"};
+    if (steps.trains_alone()) return {check, CheckOutcome::not_verified, "sync none sums nothing"};
     const auto& parts = steps.parts();
     const auto& speed = observed.options.speed;
     const double scale = train::gate_scale(speed.precision);
@@ -29,13 +29,13 @@ CheckResult checked_sum(ObservedRun& observed, const train::TensorBatch& batch) 
     const std::string detail = fmt::format(
         "largest relative difference {:.1e} ({}), allowed {:.0e}; the gradient's norm is {:.3g}",
         gate.worst, gate.where, gate.bound, gate.norm / scale);
-    if (gate.passed) return {check, "passed", detail};
+    if (gate.passed) return {check, CheckOutcome::passed, detail};
     if (!std::isfinite(gate.norm))
-        return {check, "failed",
+        return {check, CheckOutcome::failed,
                 fmt::format("the first gradient's norm is {}: check data and --precision; nothing "
                             "was timed",
                             gate.norm)};
-    return {check, "failed",
+    return {check, CheckOutcome::failed,
             fmt::format(
                 "the first gradient of --sync {} is not the sum over ranks: {}; nothing was timed",
                 *observed.options.settings.sync, detail)};
@@ -44,13 +44,14 @@ CheckResult checked_sum(ObservedRun& observed, const train::TensorBatch& batch) 
 CheckResult checked_replicas(ObservedRun& observed, const train::TensorBatch& batch) {
     const auto result =
         train::check_replicas(*observed.steps.replicas(), batch, observed.options.speed.precision);
-    return {"replicas' gradient equals one model's", result.passed ? "passed" : "failed",
-            result.detail};
+    return {"replicas' gradient equals one model's",
+            result.passed ? CheckOutcome::passed : CheckOutcome::failed, result.detail};
 }
 
 CheckResult checked(ObservedRun& observed) {
     if (observed.options.input.kind == Input::io_only)
-        return {"gradients summed correctly", "not verified", "--input io-only computes nothing"};
+        return {"gradients summed correctly", CheckOutcome::not_verified,
+                "--input io-only computes nothing"};
     observed.around.progress.activity("checking the first gradient");
     const auto& schedule = observed.schedule;
     const auto batch = observed.steps.first_batch(schedule.epoch_of(schedule.first));
@@ -61,7 +62,7 @@ CheckResult checked(ObservedRun& observed) {
 class Gradients final : public StepObserver {
   public:
     explicit Gradients(ObservedRun& observed) : StepObserver(observed), result_(checked(observed)) {
-        if (result_.result == "failed") observed.end.failed = true;
+        if (result_.outcome == CheckOutcome::failed) observed.end.failed = true;
     }
     std::optional<CheckResult> check() const override { return result_; }
 

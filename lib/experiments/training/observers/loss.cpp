@@ -36,11 +36,12 @@ class Loss final : public StepObserver {
 
     std::optional<CheckResult> check() const override {
         const std::string check = "loss is a number";
-        if (!computes()) return CheckResult{check, "not verified", "nothing was computed"};
-        if (!failure_.empty()) return CheckResult{check, "failed", failure_};
+        if (!computes())
+            return CheckResult{check, CheckOutcome::not_verified, "nothing was computed"};
+        if (!failure_.empty()) return CheckResult{check, CheckOutcome::failed, failure_};
         const auto steps = observed_.made.size();
-        if (steps == 0) return CheckResult{check, "not verified", "no step was made"};
-        return CheckResult{check, "passed", fmt::format("in {} steps", steps)};
+        if (steps == 0) return CheckResult{check, CheckOutcome::not_verified, "no step was made"};
+        return CheckResult{check, CheckOutcome::passed, fmt::format("in {} steps", steps)};
     }
 
     void fill(results::Run&, RankMeasurements& of_ranks) override {
