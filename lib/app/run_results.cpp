@@ -76,9 +76,9 @@ std::string check(const ResultsSettings& asked) {
         const auto found = results::inspect(file);
         print_whole(fmt::format("{}: {} runs, {}, {} damaged\n", base::one_line(file), found.runs,
                                 size_text(found.bytes), found.damaged.size()));
-        for (const auto& [id, what] : found.damaged)
-            print_whole(
-                fmt::format("damaged {}: {}\n", base::printable(id, 60), base::one_line(what)));
+        for (const auto& run : found.damaged)
+            print_whole(fmt::format("damaged {}: {}\n", base::printable(run.id, 60),
+                                    base::one_line(run.why)));
         refuse_ruin(file, found);
         if (!found.damaged.empty())
             throw base::DataError(fmt::format(

@@ -76,7 +76,7 @@ Inspection inspect(const fs::path& file) {
                 static_cast<void>(load_run(file, runs, id));
                 found.whole.insert(id);
             } catch (const RunDamage& damage) {
-                found.damaged.push_back({id, damage.why});
+                found.damaged.push_back(damage);
             }
         }
         return found;

@@ -13,16 +13,11 @@
 
 namespace ranklab::results {
 
-struct DamagedRun {
-    std::string id;
-    std::string what;  ///< error of HDF5 or of the schema
-};
-
 struct Inspection {
     std::size_t runs = 0;         ///< damaged ones included
     std::uint64_t bytes = 0;      ///< size of the file
     std::set<std::string> whole;  ///< ids of undamaged runs
-    std::vector<DamagedRun> damaged;
+    std::vector<RunDamage> damaged;
 };
 
 /// Reads every run. Throws like ResultFile::read if the file itself cannot be read.

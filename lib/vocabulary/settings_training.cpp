@@ -148,6 +148,8 @@ void add_ablation(Schema& rows) {
               "input, without communication, without both, and the whole step")
         .excludes_each({"epochs", "checkpoint", "save-parameters", "time-limit"},
                        "it makes trials of --steps steps")
+        .excludes_each({"profile", "tensorboard", "trace", "nvtx"},
+                       "it makes trials instead of one training")
         .needs({.other = "input", .values = {"real"}, .because = "its trials set the input"})
         .integer("repetitions", {&S::repetitions, Role::times}, {1, 10000},
                  "with --ablation: trials of each kind (default: 3)")
@@ -297,21 +299,17 @@ void add_views(Schema& rows) {
         .text("profile", {&S::profile, kKeepsSampleWork}, "lines,layers",
               "lines: time per line of the training loop, as line_profiler's table; layers: time "
               "per layer of the network, with this machine's roofline")
-        .excludes({.other = "ablation", .because = "it makes trials instead of one training"})
         .text("tensorboard", {&S::tensorboard, Role::kept}, "DIR",
               "write curves for TensorBoard to this folder, every 10 steps")
-        .excludes({.other = "ablation", .because = "it makes trials instead of one training"})
         .text("trace", {&S::trace, Role::kept}, "FILE.json",
               "write a few steps as LibTorch's profiler sees them, for Perfetto and TensorBoard: "
               "FILE.rankN.json of each rank, FILE.json of all ranks")
-        .excludes({.other = "ablation", .because = "it makes trials instead of one training"})
         .text("trace-window", {&S::trace_window, Role::bookkeeping}, "FIRST:COUNT",
               "the steps of --trace and --nvtx, counted from 1 (default: three after the warm-up)")
         .flag("nvtx", {&S::nvtx, Role::bookkeeping},
               "for nsys and ncu: in the steps of --trace-window, mark operators, phases and "
               "buckets as NVTX ranges, and switch the CUDA profiler on")
-        .excludes({.other = "trace", .because = "LibTorch has one profiler at a time"})
-        .excludes({.other = "ablation", .because = "it makes trials instead of one training"});
+        .excludes({.other = "trace", .because = "LibTorch has one profiler at a time"});
 }
 
 void add_checks(Schema& rows) {
