@@ -29,29 +29,6 @@ namespace {
 using experiments::Experiment;
 using vocabulary::CommonSettings;
 
-// Prints on rank 0 only. If there are several runs, the last one compares them.
-class Output {
-  public:
-    Output(const experiments::Plan& plan, const CommonSettings& common, bool is_root)
-        : plan_(plan), common_(common), is_root_(is_root) {}
-
-    // The ranks' placement and the settings that are not defaults; with --verbose and --dry-run all
-    // settings.
-    void header(const options::Options& given, const Launch& launch) const;
-    bool has_progress() const { return is_root_ && !common_.quiet; }
-    // Prints the answers, before the runs are stored.
-    void answer(const std::vector<results::Run>& runs) const;
-    // After storing: prints the runs' ids and what to type next; with --json the runs.
-    void stored(const std::vector<results::Run>& runs) const;
-
-  private:
-    std::string place_of(const results::Run& run) const;
-
-    const experiments::Plan& plan_;
-    const CommonSettings& common_;
-    bool is_root_;
-};
-
 // Returns the options that the user set and those that every header shows. On one rank leaves out
 // options of the ranks' coordination.
 std::vector<results::Setting> short_settings(const std::vector<options::Effective>& settled,
@@ -64,52 +41,57 @@ std::vector<results::Setting> short_settings(const std::vector<options::Effectiv
     return experiments::settings_of(shown);
 }
 
-void Output::header(const options::Options& given, const Launch& launch) const {
-    const bool dry = common_.dry_run;
-    if (!is_root_ || ((common_.quiet || common_.json) && !dry)) return;
-    const bool all = common_.verbose || dry;
+// Prints the ranks' placement and the settings that are not defaults; with --verbose and --dry-run
+// all settings.
+void print_header(const experiments::Plan& plan, const options::Options& given,
+                  const CommonSettings& common, const Launch& launch) {
+    if ((common.quiet || common.json) && !common.dry_run) return;
+    const bool all = common.verbose || common.dry_run;
     print("# {}\n{}", version_line(),
           all ? placement_header(launch.placements) : placement_line(launch.placements));
-    const auto settled = plan_.settings();
+    const auto settled = plan.settings();
     print_settings(all ? experiments::settings_of(settled)
                        : short_settings(settled, given, launch.placements.size()));
-    std::vector<results::Setting> facts = plan_.facts();
+    std::vector<results::Setting> facts = plan.facts();
     if (!all) std::erase_if(facts, [](const auto& fact) { return fact.key != "note"; });
     print_settings(facts);
     if (!all) print("# all other settings: --verbose\n");
     std::fflush(stdout);
 }
 
-std::string Output::place_of(const results::Run& run) const {
-    if (common_.output == "none") return "not stored (--output none)";
-    return fmt::format("{} in {}", run.id, base::one_line(common_.output));
-}
-
-void Output::answer(const std::vector<results::Run>& runs) const {
-    if (common_.quiet || common_.json) return;
+// Prints the answers, before the runs are stored. Of several runs, the last one compares them.
+void print_answer(const experiments::Plan& plan, const CommonSettings& common,
+                  const std::vector<results::Run>& runs) {
+    if (common.quiet || common.json) return;
     const results::Run& last = runs.back();
-    if (plan_.prints_as_nccl_tests())
+    if (plan.prints_as_nccl_tests())
         print("{}", report::formats::nccl_text(last));
-    else if (common_.verbose)
+    else if (common.verbose)
         for (const auto& run : runs) print("\n{}", report::formats::run_text(run, true));
     print("\n{}", report::formats::answer_text(last, {.colour = base::shows_colour(STDOUT_FILENO),
-                                                      .whole = common_.verbose}));
+                                                      .whole = common.verbose}));
     std::fflush(stdout);
 }
 
-void Output::stored(const std::vector<results::Run>& runs) const {
+// Prints the runs' ids and what to type next; with --json the runs.
+void print_stored(const CommonSettings& common, const std::vector<results::Run>& runs) {
+    const auto place_of = [&](const results::Run& run) {
+        return common.output == "none"
+                   ? "not stored (--output none)"
+                   : fmt::format("{} in {}", run.id, base::one_line(common.output));
+    };
     const auto& last = runs.back();
-    if (common_.json) {
-        if (!common_.quiet && common_.output != "none")
+    if (common.json) {
+        if (!common.quiet && common.output != "none")
             base::log::info("stored as " + place_of(last));
         print_whole(report::formats::runs_json(runs));
-    } else if (common_.quiet) {
+    } else if (common.quiet) {
         for (const auto& run : runs)
             print("{}; {}\n", report::formats::answer_line(run), place_of(run));
     } else {
         print("{}", report::formats::screen_line("stored", place_of(last)));
-        if (common_.output != "none")
-            print("  {:<14}ranklab report {} --run {}\n", "next", base::shell_path(common_.output),
+        if (common.output != "none")
+            print("  {:<14}ranklab report {} --run {}\n", "next", base::shell_path(common.output),
                   last.id);
     }
 }
@@ -138,19 +120,19 @@ void say_why(const std::vector<results::Run>& runs) {
             base::log::error(run.warnings.front());
 }
 
-void show_and_store(const std::vector<results::Run>& runs, const Output& output,
-                    const CommonSettings& common) {
-    output.answer(runs);
+void show_and_store(const experiments::Plan& plan, const CommonSettings& common,
+                    const std::vector<results::Run>& runs) {
+    print_answer(plan, common, runs);
     if (common.output != "none")
         results::store_or_set_apart(common.output, runs, common.lock_timeout);
     write_json_file(common, runs);
-    output.stored(runs);
+    print_stored(common, runs);
     say_why(runs);
 }
 
 // Collective: rank 0 shows and stores the runs while the others wait.
-int deliver(Session& session, const experiments::Runs& runs, const Output& output,
-            const CommonSettings& common) {
+int deliver(Session& session, const experiments::Plan& plan, const CommonSettings& common,
+            const experiments::Runs& runs) {
     session.progress().activity(session.is_root() ? "storing the run"
                                                   : "waiting for rank 0, which stores the run");
     session.progress().finish();
@@ -158,7 +140,7 @@ int deliver(Session& session, const experiments::Runs& runs, const Output& outpu
     comm::all_or_throw_polling(
         session.control(),
         [&] {
-            if (session.is_root() && !runs.all.empty()) show_and_store(runs.all, output, common);
+            if (session.is_root() && !runs.all.empty()) show_and_store(plan, common, runs.all);
         },
         // The other ranks' watchdogs must not end a wait of rank 0 for the results file's lock.
         [&] {
@@ -180,8 +162,7 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
         common.threads,
         launch.placements[static_cast<std::size_t>(session.control().rank())].threads);
     const auto plan = experiment.settle(given, common, session.control());
-    const Output output(*plan, common, session.is_root());
-    output.header(given, launch);
+    if (session.is_root()) print_header(*plan, given, common, launch);
     warn_of(launch.warnings, session);
     if (common.dry_run) {
         plan->rehearse(session.control());
@@ -191,7 +172,7 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
 
     const base::StopSignals signals;
     TerminalProgress& progress = session.progress();
-    if (output.has_progress()) progress.speak();
+    if (session.is_root() && !common.quiet) progress.speak();
     session.watch(common.stall_timeout);
     RunFacts facts(session, launch, common, plan->uses_gpus());
     auto runs = plan->run({session.control(), progress, &session.start_up(), facts.counted_part()});
@@ -200,7 +181,7 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
     if (session.is_root() && !runs.all.empty())
         facts.complete(runs.all, {experiment.command(), command_line,
                                   experiments::settings_of(plan->settings())});
-    return deliver(session, runs, output, common);
+    return deliver(session, *plan, common, runs);
 }
 
 options::Schema schema_of(const Experiment& experiment) {
