@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <exception>
 #include <map>
 #include <set>
@@ -27,12 +27,6 @@
 
 namespace ranklab::app {
 namespace {
-
-std::int64_t unix_now() {
-    return std::chrono::duration_cast<std::chrono::seconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
-}
 
 // The figures that seff reports for a job, by rank.
 results::Table use_table(const std::vector<host::Use>& uses) {
@@ -72,7 +66,7 @@ RunFacts::RunFacts(Session& session, const Launch& launch, const vocabulary::Com
       launch_(launch),
       common_(common),
       on_gpus_(on_gpus),
-      started_(unix_now()),
+      started_(std::time(nullptr)),
       meter_(session.control().rank(), launch.placements) {
     meter_.begin();
     if (!common_.monitor) return;
@@ -141,7 +135,7 @@ void RunFacts::add_warnings(results::Run& run) const {
     if (most != loads.end()) {
         run.context.push_back({"place", "others_cores", fmt::format("{:.2f}", most->cpus_busy)});
         run.context.push_back({"place", "others_cores_host", most->host});
-        run.context.push_back({"place", "quiet", findings.empty() ? "yes" : "no"});
+        run.add_fact(vocabulary::fact::kQuietHosts, findings.empty() ? "yes" : "no");
     }
     if (build_type() != "Release")
         warnings.push_back("this is a " + build_type() + " build; measure with a Release build");
