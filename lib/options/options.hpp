@@ -94,6 +94,8 @@ class Options {
   private:
     explicit Options(const Schema& schema) : schema_(schema) {}
     void check_relations(const std::vector<Effective>& settled) const;
+    bool triggers(const Effective& option, const Relation& relation) const;
+    bool holds(const Effective* other, const Relation& relation) const;
     void set(const Option& option, std::string value, const std::string& source);
     /// The user's text or the default; nullptr if there is neither.
     const std::string* text_of(const Option& option) const;

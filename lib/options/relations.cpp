@@ -26,33 +26,11 @@ std::string because(const Relation& relation) {
     return relation.because.empty() ? "" : ": " + relation.because;
 }
 
-// The settled options, and which of them the user gave.
-class Settled {
-  public:
-    Settled(const Options& given, const std::vector<Effective>& all) : given_(given), all_(all) {}
-
-    const Effective* find(const std::string& name) const {
-        const auto found =
-            std::ranges::find(all_, name, [](const auto& one) { return one.row->name; });
-        return found == all_.end() ? nullptr : &*found;
-    }
-    bool triggers(const Effective& option, const Relation& relation) const {
-        const bool unknown = (relation.values.empty() && !relation.property.empty()) ||
-                             (relation.own.empty() && !relation.own_property.empty());
-        return !unknown && given_.asks(option) &&
-               (relation.own.empty() || is_among(relation.own, option.value));
-    }
-    bool holds(const Relation& relation) const {
-        const auto* other = find(relation.other);
-        if (other == nullptr) return false;
-        return relation.values.empty() ? given_.asks(*other)
-                                       : is_among(relation.values, other->value);
-    }
-
-  private:
-    const Options& given_;
-    const std::vector<Effective>& all_;
-};
+const Effective* find(const std::vector<Effective>& settled, const std::string& name) {
+    const auto found =
+        std::ranges::find(settled, name, [](const auto& one) { return one.row->name; });
+    return found == settled.end() ? nullptr : &*found;
+}
 
 [[noreturn]] void refuse_lack(const Effective& option, const Option& other,
                               const std::string& other_value, const Relation& relation) {
@@ -69,21 +47,33 @@ class Settled {
 
 }  // namespace
 
-void Options::check_relations(const std::vector<Effective>& all) const {
-    const Settled settled(*this, all);
-    for (const auto& option : all) {
-        for (const auto& relation : option.row->excludes)
-            if (settled.triggers(option, relation) && settled.holds(relation))
-                throw base::OptionError(fmt::format(
-                    "{} and {} exclude each other{}; leave one of them out",
-                    shown(*option.row, option.value),
-                    shown(schema_.at(relation.other), settled.find(relation.other)->value),
-                    because(relation)));
+bool Options::triggers(const Effective& option, const Relation& relation) const {
+    const bool unknown = (relation.values.empty() && !relation.property.empty()) ||
+                         (relation.own.empty() && !relation.own_property.empty());
+    return !unknown && asks(option) &&
+           (relation.own.empty() || is_among(relation.own, option.value));
+}
+
+bool Options::holds(const Effective* other, const Relation& relation) const {
+    if (other == nullptr) return false;
+    return relation.values.empty() ? asks(*other) : is_among(relation.values, other->value);
+}
+
+void Options::check_relations(const std::vector<Effective>& settled) const {
+    for (const auto& option : settled) {
+        for (const auto& relation : option.row->excludes) {
+            const auto* other = find(settled, relation.other);
+            if (triggers(option, relation) && holds(other, relation))
+                throw base::OptionError(
+                    fmt::format("{} and {} exclude each other{}; leave one of them out",
+                                shown(*option.row, option.value), shown(*other->row, other->value),
+                                because(relation)));
+        }
         for (const auto& relation : option.row->needs) {
-            if (!settled.triggers(option, relation) || settled.holds(relation)) continue;
-            const auto* other = settled.find(relation.other);
-            refuse_lack(option, schema_.at(relation.other),
-                        other == nullptr ? "none" : other->value, relation);
+            const auto* other = find(settled, relation.other);
+            if (triggers(option, relation) && !holds(other, relation))
+                refuse_lack(option, schema_.at(relation.other),
+                            other == nullptr ? "none" : other->value, relation);
         }
     }
 }

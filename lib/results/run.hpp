@@ -65,7 +65,7 @@ struct HostRow {
     std::string cpus;        ///< the rank's cpuset, "0-3,8"
     std::string device;      ///< "cpu" or the GPU's name
     int threads = 0;         ///< compute threads; 0: not stored by an older version
-    std::string cores = {};  ///< physical cores of the cpuset, each by its lowest CPU; "": as above
+    std::string cores = {};  ///< its physical cores, each by its lowest CPU; "": not stored
 };
 
 /// One effective option.

@@ -15,7 +15,7 @@ Schema made_common_settings() {
     using S = CommonSettings;
     Schema rows;
     rows.section("Common")
-        // The settings of the file are stored with the others.
+        // A run stores the settings in the file as its own.
         .text("config", {&S::config, kEssential, Role::bookkeeping}, "FILE",
               "INI file of these options (key = value); the command line overrides it")
         .text("output", {&S::output, kEssential, Role::bookkeeping}, "FILE",
@@ -39,7 +39,7 @@ Schema made_common_settings() {
               "seconds between samples of what hosts and ranks use: CPU, memory, network, files, "
               "GPUs, energy (1)")
         .bare("1")
-        // Compared are the ranks that took part.
+        // Runs are compared by the ranks that took part.
         .integer("expect-ranks", {&S::expect_ranks, Role::bookkeeping}, {1, 1'000'000'000},
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
         .real("lock-timeout", {&S::lock_timeout, Role::bookkeeping}, 0,

@@ -155,14 +155,8 @@ void settle(std::optional<Value>& value, Default fallback) {
 /// Names of launchers' options for the number of ranks, each with the advice to use a launcher.
 options::Schema launch_names();
 
+/// Help of --target-ci; `least` names the option for the least number of samples ("--steps").
 std::string target_help(const std::string& least);
-/// --target-ci, for Settings::target_ci; `least` names the option for the least number of
-/// samples ("--steps").
-template <class Settings>
-options::Schema target_setting(const std::string& least) {
-    return options::Schema().text("target-ci", {&Settings::target_ci, options::Role::times},
-                                  "PERCENT", target_help(least));
-}
 
 /// No machine runs more threads: a larger number is a typing error.
 inline constexpr std::int64_t kMostThreads = 4096;

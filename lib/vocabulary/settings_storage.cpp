@@ -22,7 +22,7 @@ void add_work(Schema& rows) {
         .flag("async", &S::async, "process-pool: do not wait for each task before the next")
         .flag("dynamic", &S::dynamic, "mpi-send: ranks ask for their next chunk")
         .integer("chunk-files", &S::chunk_files, 1, "records per chunk of --dynamic")
-        // Compared is the file system.
+        // Runs are compared by the file system of the folder.
         .text("directory", {&S::directory, kEssential, kInHeader, Role::bookkeeping}, "DIR",
               "folder to write into; with several strategies, one folder in it for each");
 }
@@ -55,7 +55,7 @@ void add_measuring(Schema& rows) {
     rows.section("Measuring")
         .integer("repetitions", {&S::repetitions, 'i', kEssential, Role::times}, 1,
                  "how often to write and read; 6 or more give intervals")
-        .append(target_setting<StorageSettings>("-i"))
+        .text("target-ci", {&S::target_ci, Role::times}, "PERCENT", target_help("-i"))
         .flag("fsync", {&S::fsync, 'e', kEssential}, "fsync each file as a part of writing it")
         .flag("rename", &S::rename,
               "write each file under a temporary name and rename it when it is complete")

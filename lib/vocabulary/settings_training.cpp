@@ -37,7 +37,7 @@ void add_work(Schema& rows) {
                 "FILE.pt: the loss (default: cross-entropy for classes, mse for values)")
         .choice("data", {&S::data, kEssential, kInHeader, kDecidesNumbers}, {},
                 "the data set (default: the model's own)")
-        // Compared are the sample counts.
+        // Two folders with equal sample counts hold the same work.
         .text("data-dir", {&S::data_dir, kEssential, Role::bookkeeping}, "DIR",
               "folder of the data set's files (default: $RANKLAB_DATA, then the usual folders)")
         .text("inputs", {&S::inputs, Role::bookkeeping}, "FILES",
@@ -65,7 +65,7 @@ void add_length(Schema& rows) {
                  {&S::global_batch_size, kEssential, kDecidesNumbers, kKeepsSampleWork},
                  {1, kMostBatch}, "samples per step over all ranks, instead of --batch-size")
         .instead_of("batch-size")
-        // Compared are the ranks that took part.
+        // Runs are compared by the ranks that took part.
         .integer("expected-ranks", {&S::expected_ranks, Role::bookkeeping}, {1, kMostBatch},
                  "in a config file: number of ranks that it was made for; fewer need --accumulate "
                  "or --batch-size")
@@ -76,7 +76,7 @@ void add_length(Schema& rows) {
             "steps", {&S::steps, kEssential, kInHeader, Role::length}, 1,
             "counted steps after the warm-up, instead of --epochs (default: 100 without --epochs)")
         .instead_of("epochs")
-        .append(target_setting<TrainingSettings>("--steps"))
+        .text("target-ci", {&S::target_ci, Role::times}, "PERCENT", target_help("--steps"))
         .needs({.other = "steps",
                 .because =
                     "it makes as many steps as the interval needs, but epochs fix their number"})
@@ -201,7 +201,7 @@ void add_speed(Schema& rows) {
                    .because = "the backend carries GPU memory",
                    .own = {"cpu"},
                    .property = "gpu-memory"})
-        // Compared is the format used.
+        // Runs are compared by the format that was used, the setting channels-last.
         .choice("memory-format", {&S::memory_format, Role::bookkeeping},
                 {"auto", "contiguous", "channels-last"},
                 "memory format of images, volumes and convolutions; auto: channels-last for the "
