@@ -21,9 +21,8 @@ namespace {
 using experiments::Tool;
 using experiments::Verb;
 Command command_of(const Tool& tool, const Verb& verb) {
-    Command command{
-        {tool.command() + " " + verb.words(), verb.usage(), verb.summary(), verb.examples()}, {}};
-    verb.describe(command.schema);
+    Command command{{tool.command + " " + verb.words, verb.usage, verb.summary, verb.examples},
+                    verb.options};
     command.schema.section("Common").take(
         vocabulary::common_settings(),
         {"config", "expect-ranks", "stall-timeout", "dry-run", "quiet"});
@@ -65,18 +64,17 @@ int work(Session& session, const options::Options& words, const Verb& verb,
 
 int run_tool(int argc, char** argv, const Tool& tool) {
     const Words words = arguments_of(argc, argv);
-    const auto verbs = tool.verbs();
-    CommandGroup program{tool.command(), tool.summary(), "[options]", {}};
-    for (const auto& verb : verbs) program.verbs.push_back(command_of(tool, *verb));
+    CommandGroup program{tool.command, tool.summary, "[options]", {}};
+    for (const auto& verb : tool.verbs) program.verbs.push_back(command_of(tool, verb));
     return run_verbs(program, words, [&](const Command& command, const Words& rest) {
-        const auto& verb = **std::ranges::find_if(verbs, [&](const auto& one) {
-            return command.text.command == tool.command() + " " + one->words();
+        const auto& verb = *std::ranges::find_if(tool.verbs, [&](const Verb& one) {
+            return command.text.command == tool.command + " " + one.words;
         });
         return run_mpi_program(
             {.command = command,
              .work =
                  [&](Session& session, const options::Options& given) {
-                     return work(session, given, verb, command_line_of(tool.command(), words));
+                     return work(session, given, verb, command_line_of(tool.command, words));
                  },
              .needs = [](const auto&) { return experiments::LaunchNeeds{.mpi = false}; }},
             rest);

@@ -59,7 +59,7 @@ const std::map<std::string, Program>& programs() {
         {"comm", run<experiments::Collectives>},
         {"data",
          [](int argc, char** argv) {
-             return app::run_tool(argc, argv, experiments::DataSetsTool());
+             return app::run_tool(argc, argv, experiments::data_sets_tool());
          }},
         {"doctor", app::run_doctor},
         {"report", app::run_report},

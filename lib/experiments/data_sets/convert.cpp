@@ -55,48 +55,43 @@ ToolReport convert(const data::ConvertSpec& spec, const RunContext& around) {
     return {text, ""};
 }
 
-class Convert final : public Verb {
-  public:
-    std::string words() const override { return "convert"; }
-    std::string usage() const override { return "IN.npy[,IN2.npy] OUT.h5 | IN.h5 STEM [options]"; }
-    std::string summary() const override {
-        return "Turns npy volumes [D, H, W, C] into HDF5 datasets [C, D, H, W] (C = 4: /Nbody, C = "
-               "5: /Hydro), or a cosmology file into STEM_data.npy and STEM_label.npy.";
-    }
-    std::string examples() const override {
-        return "  ranklab data convert train_data.npy,train_label.npy train.h5              /Nbody "
-               "and /Hydro\n"
-               "  mpirun -n 4 ranklab data convert train_data.npy,train_label.npy train.h5 --chunk "
-               "16\n"
-               "  ranklab data convert density.npy density.h5 --dataset density             any "
-               "channels, one dataset\n"
-               "  ranklab data convert train.h5 train                                       "
-               "train_data.npy, train_label.npy\n";
-    }
-    void describe(options::Schema& schema) const override {
-        schema.positional(2);
-        schema.section("Conversion")
-            .text("output", &ConvertSettings::output, "FILE",
-                  "the file to make; the same as the second word")
-            .integer("chunk", &ConvertSettings::chunk, 0,
-                     "edge of a chunk of the HDF5 datasets; 0 for contiguous ones")
-            .text("dataset", &ConvertSettings::dataset, "NAME",
-                  "the HDF5 dataset of one npy file (default: by its channels)")
-            .flag("force", &ConvertSettings::force, "replace what is there already");
-    }
-    ToolPlan settle(const options::Options& given) const override {
-        const auto settings = given.fields<ConvertSettings>();
-        const auto spec = spec_of(given, settings);
-        return {settings_of(given.effective(settings)),
-                {{"from", given.positional().front(), false}, {"to", spec.output.string(), false}},
-                [spec](const ToolPlace& place) { return convert(spec, place.context); }};
-    }
-};
-
 }  // namespace
 
-std::unique_ptr<Verb> convert_verb() {
-    return std::make_unique<Convert>();
+Verb convert_verb() {
+    using S = ConvertSettings;
+    return {
+        .words = "convert",
+        .usage = "IN.npy[,IN2.npy] OUT.h5 | IN.h5 STEM [options]",
+        .summary =
+            "Turns npy volumes [D, H, W, C] into HDF5 datasets [C, D, H, W] (C = 4: /Nbody, C = "
+            "5: /Hydro), or a cosmology file into STEM_data.npy and STEM_label.npy.",
+        .examples =
+            "  ranklab data convert train_data.npy,train_label.npy train.h5              /Nbody "
+            "and /Hydro\n"
+            "  mpirun -n 4 ranklab data convert train_data.npy,train_label.npy train.h5 --chunk "
+            "16\n"
+            "  ranklab data convert density.npy density.h5 --dataset density             any "
+            "channels, one dataset\n"
+            "  ranklab data convert train.h5 train                                       "
+            "train_data.npy, train_label.npy\n",
+        .options =
+            options::Schema()
+                .positional(2)
+                .section("Conversion")
+                .text("output", &S::output, "FILE", "the file to make; the same as the second word")
+                .integer("chunk", &S::chunk, 0,
+                         "edge of a chunk of the HDF5 datasets; 0 for contiguous ones")
+                .text("dataset", &S::dataset, "NAME",
+                      "the HDF5 dataset of one npy file (default: by its channels)")
+                .flag("force", &S::force, "replace what is there already"),
+        .settle = [](const options::Options& given) -> ToolPlan {
+            const auto settings = given.fields<ConvertSettings>();
+            const auto spec = spec_of(given, settings);
+            return {
+                settings_of(given.effective(settings)),
+                {{"from", given.positional().front(), false}, {"to", spec.output.string(), false}},
+                [spec](const ToolPlace& place) { return convert(spec, place.context); }};
+        }};
 }
 
 }  // namespace ranklab::experiments

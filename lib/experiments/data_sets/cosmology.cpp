@@ -48,58 +48,55 @@ ToolReport make(const data::CosmologySpec& spec, const std::string& file, bool f
         ""};
 }
 
-class MakeCosmology final : public Verb {
-  public:
-    std::string words() const override { return "make cosmology"; }
-    std::string usage() const override { return "[FILE.h5] --edge L [options]"; }
-    std::string summary() const override {
-        return "Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, into one HDF5 file: "
-               "noise with structure on many scales, and gas that is a smooth map of it.";
-    }
-    std::string examples() const override {
-        return "  ranklab data make cosmology --edge 128                                    "
-               "cosmology-128.h5, as published (contiguous)\n"
-               "  ranklab data make cosmology train.h5 --edge 512 --chunk 16              chunks "
-               "that make 64-cubed crops cheap\n"
-               "  srun -n 64 ranklab data make cosmology --edge 1024 --output train.h5 --seed "
-               "7\n";
-    }
-    void describe(options::Schema& schema) const override {
-        schema.positional(1);
-        schema.section("Volume")
-            .text("output", &CosmologySettings::output, "FILE",
-                  "the file to make; the same as the word FILE.h5 (default: cosmology-<edge>.h5)")
-            .integer("edge", &CosmologySettings::edge, {2, 16384}, "cells along each axis")
-            .integer("chunk", &CosmologySettings::chunk, 0,
-                     "edge of a chunk, which holds all channels of a cube: 16 to 64; 0 for one "
-                     "contiguous array, as published")
-            .integer("seed", &CosmologySettings::seed, {0, options::kWholeNumbers},
-                     "seed of the noise from which all fields come")
-            .flag("force", &CosmologySettings::force, "replace what is there already");
-        schema.section("Fields")
-            .real("sigma", &CosmologySettings::sigma, {0, kLargestScale}, "spread of ln(rho)")
-            .real("speed", &CosmologySettings::speed, {0, kLargestScale},
-                  "spread of a velocity component, in 9e7 cm/s");
-        schema.no_option({"cutoff", "gas-smoothing"},
-                         "the smallest structure is 4 cells and gas is smoothed over 3");
-    }
-    ToolPlan settle(const options::Options& given) const override {
-        auto settings = given.fields<CosmologySettings>();
-        const auto spec = spec_of(settings);
-        const std::string file =
-            output_of(given, 0, settings.output, fmt::format("cosmology-{}.h5", spec.edge));
-        settings.output = file;
-        return {settings_of(given.effective(settings)),
+}  // namespace
+
+Verb make_cosmology_verb() {
+    using S = CosmologySettings;
+    return {
+        .words = "make cosmology",
+        .usage = "[FILE.h5] --edge L [options]",
+        .summary =
+            "Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, into one HDF5 file: "
+            "noise with structure on many scales, and gas that is a smooth map of it.",
+        .examples =
+            "  ranklab data make cosmology --edge 128                                    "
+            "cosmology-128.h5, as published (contiguous)\n"
+            "  ranklab data make cosmology train.h5 --edge 512 --chunk 16              chunks "
+            "that make 64-cubed crops cheap\n"
+            "  srun -n 64 ranklab data make cosmology --edge 1024 --output train.h5 --seed "
+            "7\n",
+        .options =
+            options::Schema()
+                .positional(1)
+                .section("Volume")
+                .text(
+                    "output", &S::output, "FILE",
+                    "the file to make; the same as the word FILE.h5 (default: cosmology-<edge>.h5)")
+                .integer("edge", &S::edge, {2, 16384}, "cells along each axis")
+                .integer("chunk", &S::chunk, 0,
+                         "edge of a chunk, which holds all channels of a cube: 16 to 64; 0 for one "
+                         "contiguous array, as published")
+                .integer("seed", &S::seed, {0, options::kWholeNumbers},
+                         "seed of the noise from which all fields come")
+                .flag("force", &S::force, "replace what is there already")
+                .section("Fields")
+                .real("sigma", &S::sigma, {0, kLargestScale}, "spread of ln(rho)")
+                .real("speed", &S::speed, {0, kLargestScale},
+                      "spread of a velocity component, in 9e7 cm/s")
+                .no_option({"cutoff", "gas-smoothing"},
+                           "the smallest structure is 4 cells and gas is smoothed over 3"),
+        .settle = [](const options::Options& given) -> ToolPlan {
+            auto settings = given.fields<CosmologySettings>();
+            const auto spec = spec_of(settings);
+            const std::string file =
+                output_of(given, 0, settings.output, fmt::format("cosmology-{}.h5", spec.edge));
+            settings.output = file;
+            return {
+                settings_of(given.effective(settings)),
                 {{"file", file, false},
                  {"bytes", fmt::format("{}", data::cosmology_bytes(spec)), true}},
                 [=](const ToolPlace& place) { return make(spec, file, settings.force, place); }};
-    }
-};
-
-}  // namespace
-
-std::unique_ptr<Verb> make_cosmology_verb() {
-    return std::make_unique<MakeCosmology>();
+        }};
 }
 
 }  // namespace ranklab::experiments

@@ -6,14 +6,12 @@
 
 namespace ranklab::experiments {
 
-std::vector<std::unique_ptr<Verb>> DataSetsTool::verbs() const {
-    std::vector<std::unique_ptr<Verb>> verbs;
-    verbs.push_back(make_cosmology_verb());
-    verbs.push_back(make_cifar100_verb());
-    verbs.push_back(make_mnist_verb());
-    verbs.push_back(verify_verb());
-    verbs.push_back(convert_verb());
-    return verbs;
+Tool data_sets_tool() {
+    return {"data",
+            "Makes, verifies and converts data sets; all ranks take part, and the bytes do not "
+            "depend on the number of ranks.",
+            {make_cosmology_verb(), make_cifar100_verb(), make_mnist_verb(), verify_verb(),
+             convert_verb()}};
 }
 
 std::string output_of(const options::Options& given, std::size_t word,

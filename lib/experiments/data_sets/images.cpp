@@ -43,80 +43,78 @@ ToolReport make(Maker maker, const data::ImageFilesSpec& spec, const RunContext&
             ""};
 }
 
-class MakeImages final : public Verb {
-  public:
-    explicit MakeImages(const ImageSetText& text) : text_(text) {}
-
-    std::string words() const override { return fmt::format("make {}", text_.name); }
-    std::string usage() const override { return "[DIR] [options]"; }
-    std::string summary() const override { return text_.summary; }
-    std::string examples() const override { return text_.examples; }
-    void describe(options::Schema& schema) const override {
-        schema.positional(1);
-        schema.section("Images")
-            .text("output", &ImageSettings::output, "DIR",
-                  fmt::format("the folder to write into; the same as the word DIR (default: {})",
-                              text_.directory))
-            .integer("train", &ImageSettings::train, {1, kMostImages}, "training images")
-            .integer("test", &ImageSettings::test, {1, kMostImages}, "test images")
-            .integer("seed", &ImageSettings::seed, {0, options::kWholeNumbers},
-                     "seed of the classes' patterns and of every sample")
-            .flag("force", &ImageSettings::force, "replace what is there already")
-            .fallback("train", text_.train)
-            .fallback("test", text_.test);
-    }
-    ToolPlan settle(const options::Options& given) const override {
-        auto settings = given.fields<ImageSettings>();
-        const std::string folder = output_of(given, 0, settings.output, text_.directory);
-        settings.output = folder;
-        const data::ImageFilesSpec spec{.directory = folder,
-                                        .train = settings.train,
-                                        .test = settings.test,
-                                        .seed = static_cast<std::uint64_t>(settings.seed),
-                                        .force = settings.force};
-        return {settings_of(given.effective(settings)),
-                {{"folder", folder, false}, {"bytes", fmt::format("{}", text_.bytes(spec)), true}},
-                [spec, maker = text_.make](const ToolPlace& place) {
+Verb images_verb(const ImageSetText& text) {
+    using S = ImageSettings;
+    return {
+        .words = fmt::format("make {}", text.name),
+        .usage = "[DIR] [options]",
+        .summary = text.summary,
+        .examples = text.examples,
+        .options = options::Schema()
+                       .positional(1)
+                       .section("Images")
+                       .text("output", &S::output, "DIR",
+                             fmt::format(
+                                 "the folder to write into; the same as the word DIR (default: {})",
+                                 text.directory))
+                       .integer("train", &S::train, {1, kMostImages}, "training images")
+                       .integer("test", &S::test, {1, kMostImages}, "test images")
+                       .integer("seed", &S::seed, {0, options::kWholeNumbers},
+                                "seed of the classes' patterns and of every sample")
+                       .flag("force", &S::force, "replace what is there already")
+                       .fallback("train", text.train)
+                       .fallback("test", text.test),
+        .settle = [text](const options::Options& given) -> ToolPlan {
+            auto settings = given.fields<ImageSettings>();
+            const std::string folder = output_of(given, 0, settings.output, text.directory);
+            settings.output = folder;
+            const data::ImageFilesSpec spec{.directory = folder,
+                                            .train = settings.train,
+                                            .test = settings.test,
+                                            .seed = static_cast<std::uint64_t>(settings.seed),
+                                            .force = settings.force};
+            return {
+                settings_of(given.effective(settings)),
+                {{"folder", folder, false}, {"bytes", fmt::format("{}", text.bytes(spec)), true}},
+                [spec, maker = text.make](const ToolPlace& place) {
                     return make(maker, spec, place.context);
                 }};
-    }
-
-  private:
-    ImageSetText text_;
-};
+        }};
+}
 
 }  // namespace
 
-std::unique_ptr<Verb> make_cifar100_verb() {
-    return std::make_unique<MakeImages>(ImageSetText{
-        .name = "cifar100",
-        .summary = "Writes a synthetic set of 100 classes in CIFAR-100's binary format: "
-                   "cifar-100-binary/train.bin and test.bin.",
-        .directory = "data",
-        .train = "50000",
-        .test = "10000",
-        .examples =
-            "  ranklab data make cifar100                                  data/cifar-100-binary/, "
-            "where train looks\n"
-            "  mpirun -n 2 ranklab data make cifar100 /scratch/me --train 5000 --test 1000\n",
-        .make = data::make_cifar100,
-        .bytes = data::cifar100_bytes});
+Verb make_cifar100_verb() {
+    return images_verb(
+        {.name = "cifar100",
+         .summary = "Writes a synthetic set of 100 classes in CIFAR-100's binary format: "
+                    "cifar-100-binary/train.bin and test.bin.",
+         .directory = "data",
+         .train = "50000",
+         .test = "10000",
+         .examples =
+             "  ranklab data make cifar100                                  "
+             "data/cifar-100-binary/, "
+             "where train looks\n"
+             "  mpirun -n 2 ranklab data make cifar100 /scratch/me --train 5000 --test 1000\n",
+         .make = data::make_cifar100,
+         .bytes = data::cifar100_bytes});
 }
 
-std::unique_ptr<Verb> make_mnist_verb() {
-    return std::make_unique<MakeImages>(ImageSetText{
-        .name = "mnist",
-        .summary = "Writes a synthetic set of 10 classes in MNIST's idx format, four files; "
-                   "Fashion-MNIST's is the same format.",
-        .directory = "data/MNIST/raw",
-        .train = "60000",
-        .test = "10000",
-        .examples =
-            "  ranklab data make mnist                                     data/MNIST/raw/, where "
-            "train looks\n"
-            "  mpirun -n 2 ranklab data make mnist --output /scratch/me/mnist --seed 7\n",
-        .make = data::make_mnist,
-        .bytes = data::mnist_bytes});
+Verb make_mnist_verb() {
+    return images_verb(
+        {.name = "mnist",
+         .summary = "Writes a synthetic set of 10 classes in MNIST's idx format, four files; "
+                    "Fashion-MNIST's is the same format.",
+         .directory = "data/MNIST/raw",
+         .train = "60000",
+         .test = "10000",
+         .examples =
+             "  ranklab data make mnist                                     data/MNIST/raw/, where "
+             "train looks\n"
+             "  mpirun -n 2 ranklab data make mnist --output /scratch/me/mnist --seed 7\n",
+         .make = data::make_mnist,
+         .bytes = data::mnist_bytes});
 }
 
 }  // namespace ranklab::experiments

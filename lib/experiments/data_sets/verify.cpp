@@ -35,37 +35,30 @@ ToolReport verify(const std::string& path, const RunContext& around) {
     return report;
 }
 
-class Verify final : public Verb {
-  public:
-    std::string words() const override { return "verify"; }
-    std::string usage() const override { return "FILE|DIR [options]"; }
-    std::string summary() const override {
-        return "Says what a data file is and checks all of it: idx, CIFAR-100 binary, cosmology "
-               "HDF5, npy; in a folder, every such file.";
-    }
-    std::string examples() const override {
-        return "  ranklab data verify data/cifar-100-binary\n"
-               "  ranklab data verify cosmology-128.h5                        form, every value, "
-               "checksum\n"
-               "  mpirun -n 4 ranklab data verify train.h5                    the same, read by "
-               "four ranks\n";
-    }
-    void describe(options::Schema& schema) const override { schema.positional(1); }
-    ToolPlan settle(const options::Options& given) const override {
-        if (given.positional().empty())
-            throw base::OptionError(
-                "verify needs a file or a folder: ranklab data verify cosmology-128.h5");
-        const std::string path = given.positional().front();
-        return {{}, {{"path", path, false}}, [path](const ToolPlace& place) {
-                    return verify(path, place.context);
-                }};
-    }
-};
-
 }  // namespace
 
-std::unique_ptr<Verb> verify_verb() {
-    return std::make_unique<Verify>();
+Verb verify_verb() {
+    return {.words = "verify",
+            .usage = "FILE|DIR [options]",
+            .summary =
+                "Says what a data file is and checks all of it: idx, CIFAR-100 binary, cosmology "
+                "HDF5, npy; in a folder, every such file.",
+            .examples =
+                "  ranklab data verify data/cifar-100-binary\n"
+                "  ranklab data verify cosmology-128.h5                        form, every value, "
+                "checksum\n"
+                "  mpirun -n 4 ranklab data verify train.h5                    the same, read by "
+                "four ranks\n",
+            .options = options::Schema().positional(1),
+            .settle = [](const options::Options& given) -> ToolPlan {
+                if (given.positional().empty())
+                    throw base::OptionError(
+                        "verify needs a file or a folder: ranklab data verify cosmology-128.h5");
+                const std::string path = given.positional().front();
+                return {{}, {{"path", path, false}}, [path](const ToolPlace& place) {
+                            return verify(path, place.context);
+                        }};
+            }};
 }
 
 }  // namespace ranklab::experiments

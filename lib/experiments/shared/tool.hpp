@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,25 +29,20 @@ struct ToolPlan {
     std::function<ToolReport(const ToolPlace&)> run;
 };
 
-class Verb {
-  public:
-    virtual ~Verb() = default;
-
-    virtual std::string words() const = 0;     ///< "make cosmology"
-    virtual std::string usage() const = 0;     ///< what follows them in the usage line
-    virtual std::string summary() const = 0;   ///< one sentence
-    virtual std::string examples() const = 0;  ///< indented command lines
-    virtual void describe(options::Schema& schema) const = 0;
+struct Verb {
+    std::string words;     ///< "make cosmology"
+    std::string usage;     ///< what follows them in the usage line
+    std::string summary;   ///< one sentence
+    std::string examples;  ///< indented command lines
+    options::Schema options;
     /// Throws OptionError for impossible options: the same on all ranks, no work.
-    virtual ToolPlan settle(const options::Options& given) const = 0;
+    std::function<ToolPlan(const options::Options& given)> settle;
 };
 
-class Tool {
-  public:
-    virtual ~Tool() = default;
-    virtual std::string command() const = 0;  ///< "data"
-    virtual std::string summary() const = 0;
-    virtual std::vector<std::unique_ptr<Verb>> verbs() const = 0;
+struct Tool {
+    std::string command;  ///< "data"
+    std::string summary;
+    std::vector<Verb> verbs;
 };
 
 }  // namespace ranklab::experiments
