@@ -19,7 +19,6 @@
 #include "report/diagnosis/diagnosis.hpp"
 #include "report/figures/figure.hpp"
 #include "report/formats/formats.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/network.hpp"
 #include "report/model/reference.hpp"

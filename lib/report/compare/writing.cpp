@@ -10,7 +10,6 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/compare/compare.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::compare {

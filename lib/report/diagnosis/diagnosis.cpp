@@ -10,7 +10,6 @@
 #include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/evidence.hpp"
 #include "stats/distributions.hpp"

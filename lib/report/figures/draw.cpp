@@ -6,22 +6,32 @@
 #include <cmath>
 #include <set>
 
+#include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/figures/figure.hpp"
-#include "report/frame/readable.hpp"
 
 namespace ranklab::report::figures {
 namespace {
 
-// Okabe and Ito's colours, except those too light on white: distinct for colour-blind readers.
-constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                              "#e69f00", "#56b4e9", "#777777"};
-constexpr std::array kShapes{7, 9, 5, 13, 11, 6, 8};
-constexpr std::array kDashes{"1", "(14,5)", "(4,4)", "(14,4,3,4)", "(9,3,2,3,2,3)"};
+// Line types 1 to 7 in Okabe and Ito's colours, except those too light on white: distinct for
+// colour-blind readers.
+constexpr std::size_t kTypes = 7;
+constexpr const char* kLineTypes =
+    "set linetype 1 linecolor rgb '#0072b2' pointtype 7 dashtype 1\n"
+    "set linetype 2 linecolor rgb '#d55e00' pointtype 9 dashtype (14,5)\n"
+    "set linetype 3 linecolor rgb '#009e73' pointtype 5 dashtype (4,4)\n"
+    "set linetype 4 linecolor rgb '#cc79a7' pointtype 13 dashtype (14,4,3,4)\n"
+    "set linetype 5 linecolor rgb '#e69f00' pointtype 11 dashtype (9,3,2,3,2,3)\n"
+    "set linetype 6 linecolor rgb '#56b4e9' pointtype 6 dashtype 1\n"
+    "set linetype 7 linecolor rgb '#777777' pointtype 8 dashtype (14,5)\n";
+// By Look, with the number of the line type.
+constexpr std::array kLooks{"points linetype {} pointsize 0.9", "lines linetype {} linewidth 1.6",
+                            "lines linecolor {} dashtype (8,6) linewidth 1.2",
+                            "points linecolor {} pointtype 6 pointsize 1.3 linewidth 1.6"};
 constexpr std::array kPatterns{3, 4, 1, 5, 2, 6, 7};  // for stacked bars, the most different first
 constexpr int kWidth = 560, kHeight = 330, kBarHeight = 46, kEntryHeight = 20;
-constexpr std::size_t kMostTics = 8, kMostByteTics = 5, kLongestText = 120;
+constexpr std::size_t kMostTics = 8, kLongestText = 120;
 
 std::string value(double number) {
     return is_drawn(number) ? fmt::format("{}", number) : "NaN";
@@ -46,29 +56,26 @@ struct Range {
     bool is_logarithmic() const { return low > 0 && high > low && std::isfinite(high); }
 };
 
-// gnuplot's command for labelled tics; "" leaves the choice of fewer than two to gnuplot.
-std::string tics_at(const char* axis, const std::vector<double>& places,
-                    const std::function<std::string(double)>& text_of) {
-    if (places.size() < 2) return "";
-    std::vector<std::string> list;
-    for (const double place : places)
-        list.push_back(fmt::format("{} {}", in_quotes(text_of(place)), place));
-    return fmt::format("set {}tics ({}) nomirror\n", axis, base::join(list, ", "));
+// gnuplot's command for tics at these places; "" leaves the choice of fewer than two to gnuplot.
+std::string tics_at(const char* axis, const std::vector<std::string>& places) {
+    return places.size() < 2
+               ? ""
+               : fmt::format("set {}tics ({}) nomirror\n", axis, base::join(places, ", "));
 }
 
 // Tics at the values, at every k-th if there are too many for their labels.
 std::string plain_tics(const std::vector<double>& values) {
-    std::vector<double> places;
+    std::vector<std::string> places;
     const std::size_t every = values.size() / (kMostTics + 1) + 1;
-    for (std::size_t i = 0; i < values.size(); i += every) places.push_back(values[i]);
-    return tics_at("x", places, [](double place) { return fmt::format("{}", place); });
+    for (std::size_t i = 0; i < values.size(); i += every) places.push_back(value(values[i]));
+    return tics_at("x", places);
 }
 
 // Tics at powers of ten, or also at 2 and 5 times those on a short axis, labelled in readable
 // units.
-std::string decimal_tics(const char* axis, const Range& range, const std::string& unit) {
+std::string decimal_tics(const Range& range, const std::string& unit) {
     if (!range.is_logarithmic()) return "";
-    std::vector<double> places;
+    std::vector<std::string> places;
     const bool only_powers = range.high / range.low > 500;
     const int first = static_cast<int>(std::floor(std::log10(range.low))),
               last = static_cast<int>(std::ceil(std::log10(range.high))),
@@ -77,52 +84,24 @@ std::string decimal_tics(const char* axis, const Range& range, const std::string
         for (const int digit : {1, 2, 5})
             if (const double place = digit * std::pow(10.0, power);
                 place >= range.low && place <= range.high && (digit == 1 || !only_powers))
-                places.push_back(place);
-    return tics_at(axis, places, [&](double place) { return readable(place * (1 + 1e-12), unit); });
+                places.push_back(
+                    fmt::format("{} {}", in_quotes(readable(place * (1 + 1e-12), unit)), place));
+    return tics_at("y", places);
 }
 
-// Tics at powers of two, "64 KiB", "1 MiB", at every k-th power of an axis.
-std::string byte_tics(const Range& range) {
-    if (!range.is_logarithmic()) return "";
-    std::vector<double> places;
-    const int first = static_cast<int>(std::ceil(std::log2(range.low))),
-              last = static_cast<int>(std::floor(std::log2(range.high))),
-              every = 1 + (last - first) / static_cast<int>(kMostByteTics);
-    for (int power = first; power <= last; ++power)
-        if (power % every == 0) places.push_back(std::exp2(power));
-    return tics_at("x", places, size_text);
-}
-
-std::string colour_of(const Series& series) {
-    return fmt::format("linecolor rgb '{}'", kColours[series.colour % kColours.size()]);
+std::size_t type_of(const Series& series) {
+    return 1 + series.colour % kTypes;
 }
 
 std::string key_title(const Series& series) {
     return "title " + in_quotes(series.title, 64);
 }
 
-std::string look_of(const Series& series) {
-    const std::size_t colour = series.colour % kColours.size();
-    switch (series.look) {
-        case Look::line:
-            return fmt::format("with lines dashtype {} linewidth 1.6 {}",
-                               kDashes[series.colour % kDashes.size()], colour_of(series));
-        case Look::dashed:
-            return "with lines dashtype (8,6) linewidth 1.2 " + colour_of(series);
-        case Look::marks:
-            return "with points pointtype 6 pointsize 1.3 linewidth 1.6 " + colour_of(series);
-        case Look::points:
-            break;
-    }
-    return fmt::format("with points pointtype {} pointsize 0.9 {}", kShapes[colour],
-                       colour_of(series));
-}
-
 // Error bars as vectors, since gnuplot's yerrorbars erase their points. `columns`: x:y:dx:dy.
 std::string error_bars(std::size_t series, const char* columns, const std::string& colour) {
     return fmt::format(
-        "$d{} using {} with vectors heads size screen 0.005,90 {} linewidth 1.4 notitle", series,
-        columns, colour);
+        "$d{} using {} with vectors heads size screen 0.005,90 linecolor {} linewidth 1.4 notitle",
+        series, columns, colour);
 }
 
 std::string axes_of(const Figure& figure, const Range& x, const Range& y) {
@@ -135,10 +114,10 @@ std::string axes_of(const Figure& figure, const Range& x, const Range& y) {
                 : fmt::format("set xrange [{}:{}]\n", x.low - space, x.high + space);
     text += figure.log_y
                 ? fmt::format("set logscale y\nset yrange [{}:{}]\n", high.low, high.high) +
-                      decimal_tics("y", high, figure.unit)
+                      decimal_tics(high, figure.unit)
                 : fmt::format("set yrange [{}:{}]\n", std::min(0.0, 1.1 * y.low),
                               y.high > 0 ? 1.12 * y.high : 1);
-    text += figure.x_bytes ? byte_tics(wide) : plain_tics(figure.x_tics);
+    text += figure.x_bytes ? "set format x '%.0b %BB'\n" : plain_tics(figure.x_tics);  // "64 kiB"
     if (is_drawn(figure.shaded_to))
         text += fmt::format(
             "set object 1 rectangle from graph 0, graph 0 to first {}, graph 1 behind fillcolor "
@@ -164,82 +143,75 @@ std::string curves(const Figure& figure) {
         }
         data += "EOD\n";
         const bool in_key = series.look != Look::dashed || dashed.insert(series.title).second;
-        parts.push_back(fmt::format("$d{} using 1:2 {} {}", i, look_of(series),
-                                    in_key ? key_title(series) : "notitle"));
+        parts.push_back(fmt::format(
+            "$d{} using 1:2 with {} {}", i,
+            fmt::format(fmt::runtime(kLooks[base::number_of(series.look)]), type_of(series)),
+            in_key ? key_title(series) : "notitle"));
         if (series.has_intervals())
-            parts.push_back(error_bars(i, "1:3:(0):($4-$3)", colour_of(series)));
+            parts.push_back(error_bars(i, "1:3:(0):($4-$3)", fmt::format("{}", type_of(series))));
     }
     return data + axes_of(figure, x, y) + "plot " + base::join(parts, ", ") + "\n";
 }
-
-// A bar of one or more stacked parts.
-struct Bar {
-    std::size_t parts = 0;
-    double end = 0, reach = 0;   // without and with the interval
-    double last = stats::kNone;  // value of the last part
-};
 
 // gnuplot's plot of one series: a part of each bar.
 std::string bar_part(const Figure& figure, std::size_t i) {
     const Series& series = figure.series[i];
     const bool alone = figure.series.size() < 2;
-    const std::string title = alone ? "notitle" : key_title(series);
     const std::string look =
-        alone ? "fillstyle solid 0.85 noborder " + colour_of(series)
-              : fmt::format("{} fillstyle pattern {} border", colour_of(series),
-                            kPatterns[(i + i / kColours.size()) % kPatterns.size()]);
-    return fmt::format("$d{} using 2:1:2:3:($1-0.24):($1+0.1) with boxxyerror {} {}", i, look,
-                       title);
+        alone ? "solid 0.85 noborder"
+              : fmt::format("pattern {} border", kPatterns[(i + i / kTypes) % kPatterns.size()]);
+    return fmt::format(
+        "$d{} using 2:1:2:3:($1-0.24):($1+0.1) with boxxyerror linecolor {} fillstyle {} {}", i,
+        type_of(series), look, alone ? "notitle" : key_title(series));
 }
 
-std::string bar_names(const Figure& figure, const std::vector<Bar>& all) {
+// The name of each bar, and in a figure of one series its number at the bar's end (`reaches`).
+std::string bar_names(const Figure& figure, const std::vector<double>& reaches) {
     std::string data = "$names << EOD\n";
-    for (std::size_t row = 0; row < all.size(); ++row) {
-        const std::string number = all[row].parts == 1 ? readable(all[row].last, figure.unit) : " ";
+    for (std::size_t row = 0; row < reaches.size(); ++row) {
+        const std::string number =
+            figure.series.size() == 1 ? readable(figure.series[0].points[row].y, figure.unit) : " ";
         std::string name = base::shortened(base::one_line(figure.categories[row]), kLongestText);
         std::ranges::replace(name, '"', '\'');
-        data += fmt::format("-{} {} \"   {}\" \"{}\"\n", row, all[row].reach, number, name);
+        data += fmt::format("-{} {} \"   {}\" \"{}\"\n", row, reaches[row], number, name);
     }
     return data + "EOD\n";
 }
 
 // Horizontal bars, the first category on top, its name above and its number right of the bar.
 std::string bars(const Figure& figure) {
-    std::vector<Bar> all(figure.categories.size());
+    std::vector<double> ends(figure.categories.size()), reaches = ends;  // with the interval
     std::string data;
     std::vector<std::string> parts;
-    double most = 0;
     for (std::size_t i = 0; i < figure.series.size(); ++i) {
         data += fmt::format("$d{} << EOD\n", i);
         for (const auto& p : figure.series[i].points) {
-            Bar& bar = all[static_cast<std::size_t>(p.x)];
-            const double from = bar.end;
-            if (is_drawn(p.y)) bar.end += p.y;
-            for (const double one : {bar.end, p.interval.high})
-                if (is_drawn(one)) bar.reach = std::max(bar.reach, one);
-            most = std::max(most, bar.reach);
-            ++bar.parts;
-            bar.last = p.y;
-            data += fmt::format("{} {} {} {} {}\n", -p.x, from, bar.end, value(p.interval.low),
+            const auto row = static_cast<std::size_t>(p.x);
+            const double from = ends[row];
+            if (is_drawn(p.y)) ends[row] += p.y;
+            for (const double one : {ends[row], p.interval.high})
+                if (is_drawn(one)) reaches[row] = std::max(reaches[row], one);
+            data += fmt::format("{} {} {} {} {}\n", -p.x, from, ends[row], value(p.interval.low),
                                 value(p.interval.high));
         }
         data += "EOD\n";
         parts.push_back(bar_part(figure, i));
         if (figure.series[i].has_intervals())
-            parts.push_back(error_bars(i, "4:($1-0.07):($5-$4):(0)", "linecolor rgb 'black'"));
+            parts.push_back(error_bars(i, "4:($1-0.07):($5-$4):(0)", "rgb 'black'"));
     }
-    data += bar_names(figure, all);
     parts.emplace_back("$names using (0):($1+0.3):4 with labels left offset 0.3,0 notitle");
     parts.emplace_back("$names using 2:($1-0.07):3 with labels left notitle");
-    return data + fmt::format(
-                      "set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\n"
-                      "set xtics nomirror\nset xrange [0:{}]\nplot {}\n",
-                      in_quotes(figure.x_label),
-                      0.55 - static_cast<double>(figure.categories.size()),
-                      most > 0 ? 1.25 * most : 1, base::join(parts, ", "));
+    const double most = std::ranges::max(reaches);
+    return data + bar_names(figure, reaches) +
+           fmt::format(
+               "set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\n"
+               "set xtics nomirror\nset xrange [0:{}]\nplot {}\n",
+               in_quotes(figure.x_label), 0.55 - base::real(reaches.size()),
+               most > 0 ? 1.25 * most : 1, base::join(parts, ", "));
 }
 
 }  // namespace
+
 std::string script_of(const Figure& figure) {
     const std::size_t entries = figure.series.size() < 2 ? 0 : figure.series.size();
     const int height =
@@ -254,13 +226,14 @@ std::string script_of(const Figure& figure) {
                "background rgb 'white'\n"
                "if (ending eq 'png') set terminal pngcairo size {5},{6} noenhanced fontscale 1.6 "
                "background rgb 'white'\n"
-               "set encoding utf8\nset datafile missing 'NaN'\nset output '{0}.'.ending\n"
+               "set encoding utf8\nset datafile missing 'NaN'\nset output '{0}.'.ending\n{9}"
                "set title {7}\nset grid linecolor rgb 'gray' linewidth 0.6\nset tics scale "
                "0.5\n{8}",
                figure.name, kWidth, height, kWidth / 110.0, height / 110.0, 2 * kWidth, 2 * height,
                in_quotes(figure.title),
                entries == 0 ? "unset key\n"
-                            : "set key below left Left reverse maxcols 1 samplen 2 font ',10'\n") +
+                            : "set key below left Left reverse maxcols 1 samplen 2 font ',10'\n",
+               kLineTypes) +
            (figure.bars() ? bars(figure) : curves(figure));
 }
 

@@ -26,7 +26,7 @@ struct Point {
     stats::Interval interval = {};
 };
 
-enum class Look { points, line, dashed, marks };
+enum class Look : std::size_t { points, line, dashed, marks };
 
 struct Series {
     std::string title;
@@ -35,6 +35,8 @@ struct Series {
     std::vector<Point> points = {};
 
     bool has_intervals() const;
+    /// Whether no point can be drawn.
+    bool empty() const;
 };
 
 struct Figure {
@@ -53,16 +55,15 @@ struct Figure {
     std::string caption = {};         ///< one sentence
 
     bool bars() const { return !categories.empty(); }
-    /// Whether no point can be drawn.
-    bool empty() const;
+    bool empty() const;  ///< no series has a point that can be drawn
 };
 /// The numbers of all points except those of ideal lines.
 Frame frame_of(const Figure& figure);
 
 /// The gnuplot script with its data. It draws NAME.svg, or .pdf or .png by the variable `ending`.
 std::string script_of(const Figure& figure);
-/// Draws the SVG in a temporary folder. Returns nullopt and fills `why_not` if gnuplot is missing
-/// or fails.
+/// Draws the SVG and returns it in base64. Returns nullopt and fills `why_not` if gnuplot is
+/// missing or fails.
 std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not);
 
 /// The input of figures.
@@ -104,9 +105,8 @@ Section published_section(const Source& source);
 std::vector<std::size_t> newest_groups(const model::Groups& groups, std::string_view command,
                                        std::size_t most);
 
-/// The points of a line. Of a long one only the least and the largest of each piece, which keeps
-/// its peaks.
-std::vector<Point> line_points(const std::vector<double>& x, const std::vector<double>& y);
+/// Of a long line only the least and the largest point of each piece, which keeps its peaks.
+std::vector<Point> thinned(const std::vector<Point>& line);
 
 /// Writes each figure into `folder` (created if missing) as .svg, .pdf and .png with its script
 /// (.gp) and numbers (.csv and, if they fit a page, .tex). Returns the .svg files and their titles.

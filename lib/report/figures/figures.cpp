@@ -3,8 +3,6 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -27,21 +25,25 @@ void write_plot_file(const fs::path& path, const std::string& text) {
     if (!base::write_whole(file.get(), text)) base::throw_errno("write", path, errno, "plots");
 }
 
-// Draws NAME.ending in the script's folder. Throws EnvironmentError on failure.
-fs::path draw(const fs::path& script, const std::string& ending) {
+// Draws NAME.ending in the script's folder, and returns what `command` prints there afterwards.
+// Throws EnvironmentError on failure.
+std::string draw(const fs::path& script, const std::string& ending,
+                 const std::vector<std::string>& command = {"true"}) {
     // In other locales gnuplot warns of a degree sign.
-    const std::string line =
-        "command -v gnuplot > /dev/null || exit 127; " +
-        base::shell_quote({"cd", "--", script.parent_path().string()}) + " && LC_ALL=C.UTF-8 " +
-        base::shell_quote({"gnuplot", "-e", "ending='" + ending + "'", script.filename().string()});
-    const int status = base::output_of(line).code;
+    const std::string line = "command -v gnuplot > /dev/null || exit 127; " +
+                             base::shell_quote({"cd", "--", script.parent_path().string()}) +
+                             " && LC_ALL=C.UTF-8 " +
+                             base::shell_quote({"gnuplot", "-e", "ending='" + ending + "'",
+                                                script.filename().string()}) +
+                             " && " + base::shell_quote(command);
+    const auto [status, text] = base::output_of(line);
     if (status == kNoGnuplot)
         throw base::EnvironmentError(
             "gnuplot is not here; install it (Debian: gnuplot-nox) and repeat");
     if (status != 0)
         throw base::EnvironmentError(
             fmt::format("gnuplot failed on '{}'; its own message says why", script.string()));
-    return fs::path(script).replace_extension(ending);
+    return text;
 }
 
 }  // namespace
@@ -51,11 +53,12 @@ bool Series::has_intervals() const {
                                [](const Point& point) { return is_drawn(point.interval.low); });
 }
 
+bool Series::empty() const {
+    return std::ranges::none_of(points, [](const Point& point) { return is_drawn(point.y); });
+}
+
 bool Figure::empty() const {
-    return std::ranges::all_of(series, [](const Series& one) {
-        return std::ranges::none_of(one.points,
-                                    [](const Point& point) { return is_drawn(point.y); });
-    });
+    return std::ranges::all_of(series, &Series::empty);
 }
 
 Frame frame_of(const Figure& figure) {
@@ -128,8 +131,7 @@ std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not) 
     std::optional<std::string> svg;
     try {
         write_plot_file(script, script_of(figure));
-        std::ifstream file(draw(script, "svg"), std::ios::binary);
-        svg.emplace(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+        svg = draw(script, "svg", {"base64", "-w0", figure.name + ".svg"});
     } catch (const base::Error& error) {
         why_not = error.what();
     }

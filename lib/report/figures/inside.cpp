@@ -8,7 +8,6 @@
 
 #include "base/numbers.hpp"
 #include "report/figures/figure.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::figures {
@@ -83,43 +82,34 @@ Figure roofline(const Run& run, const Table& layers) {
     return figure;
 }
 
-struct Line {
-    std::string name;
-    std::vector<double> times, values;
-
-    double mean() const {
-        return std::accumulate(values.begin(), values.end(), 0.0) /
-               static_cast<double>(values.size());
-    }
-};
-
-// A line per name; rows without a name are left out.
-std::vector<Line> lines_of(const Table& table, const char* column,
-                           const std::function<std::string(std::size_t)>& name_of) {
-    InsertionOrderedMap<std::string, Line> lines;
-    for (std::size_t row = 0; row < row_count(table); ++row) {
-        const std::string name = name_of(row);
-        const double time = number_at(table, "time_s", row), value = number_at(table, column, row);
-        if (name.empty() || !is_drawn(time) || !is_drawn(value)) continue;
-        Line& line = lines[name];
-        line.name = name;
-        line.times.push_back(time);
-        line.values.push_back(value);
-    }
-    return lines.all();
+double mean_of(const Series& series) {
+    const double sum = std::accumulate(series.points.begin(), series.points.end(), 0.0,
+                                       [](double all, const Point& one) { return all + one.y; });
+    return sum / base::real(series.points.size());
 }
 
-// Adds the lines. Of too many those with the lowest means, which idle most; the caption says so.
-void add_lines(Figure& figure, std::vector<Line> lines, const char* what) {
+// Adds a line per name over time; rows without a name are left out. Of too many lines those with
+// the lowest means stay, which idle most; the caption says so.
+void add_lines(Figure& figure, const Table& table, const char* column, const char* what,
+               const std::function<std::string(std::size_t)>& name_of) {
+    InsertionOrderedMap<std::string, Series> met;
+    for (std::size_t row = 0; row < row_count(table); ++row) {
+        const std::string name = name_of(row);
+        const Point point{number_at(table, "time_s", row), number_at(table, column, row)};
+        if (name.empty() || !is_drawn(point.x) || !is_drawn(point.y)) continue;
+        met[name].title = name;
+        met[name].points.push_back(point);
+    }
+    auto& lines = met.all();
     if (lines.size() > kMostLines) {
         figure.caption += fmt::format(" Shown are the {} of {} {} with the lowest means.",
                                       kMostLines, lines.size(), what);
-        std::ranges::stable_sort(lines, {}, &Line::mean);
+        std::ranges::stable_sort(lines, {}, mean_of);
         lines.resize(kMostLines);
     }
-    for (auto& line : lines)
-        figure.series.push_back({std::move(line.name), Look::line, figure.series.size(),
-                                 line_points(line.times, line.values)});
+    for (const auto& line : lines)
+        figure.series.push_back(
+            {line.title, Look::line, figure.series.size(), thinned(line.points)});
 }
 
 Figure over_time(const Run& run, const std::string& name, const std::string& title,
@@ -135,25 +125,24 @@ Figure over_time(const Run& run, const std::string& name, const std::string& tit
 Figure cpu_use(const Run& run, const Table& monitor) {
     Figure figure = over_time(run, "monitor", "CPU time of ranks and hosts", "CPU time", "%");
     figure.caption += " 100 % is one CPU for a rank, and all CPUs for a host.";
-    const auto of = [&](bool hosts) {
-        return lines_of(monitor, "cpu_percent", [&monitor, hosts](std::size_t row) {
-            const std::string rank = text_at(monitor, "rank", row);
-            const std::string host = text_at(monitor, "host", row);
-            if (hosts != (rank == "-1")) return std::string();
-            return hosts ? "host " + host : fmt::format("rank {} on {}", rank, host);
-        });
+    const auto name_of = [&monitor](std::size_t row, bool of_host) {
+        const std::string rank = text_at(monitor, "rank", row);
+        const std::string host = text_at(monitor, "host", row);
+        if (of_host != (rank == "-1")) return std::string();
+        return of_host ? "host " + host : fmt::format("rank {} on {}", rank, host);
     };
-    add_lines(figure, of(false), "ranks");
-    add_lines(figure, of(true), "hosts");
+    add_lines(figure, monitor, "cpu_percent", "ranks",
+              [&](std::size_t row) { return name_of(row, false); });
+    add_lines(figure, monitor, "cpu_percent", "hosts",
+              [&](std::size_t row) { return name_of(row, true); });
     return figure;
 }
 
 Figure gpu_power(const Run& run, const Table& monitor) {
     Figure figure = over_time(run, "gpu_power", "Power of the GPUs", "power", "W");
-    const auto name_of = [&monitor](std::size_t row) {
+    add_lines(figure, monitor, "power_W", "GPUs", [&](std::size_t row) {
         return fmt::format("{} of {}", text_at(monitor, "gpu", row), text_at(monitor, "host", row));
-    };
-    add_lines(figure, lines_of(monitor, "power_W", name_of), "GPUs");
+    });
     return figure;
 }
 
@@ -171,7 +160,7 @@ constexpr Part kParts[] = {{"lines", "Lines", nullptr},
 }  // namespace
 
 Section inside_section(const Source& source) {
-    Section section{"inside", "Inside", {}, {}};
+    Section section{"inside", "Inside"};
     const Frame& runs = source.groups.runs();
     for (const auto& part : kParts) {
         const std::size_t column = runs.find(part.table, Role::table);

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "report/figures/figure.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
@@ -72,7 +71,7 @@ void add_pictures(Section& section, const Run& run, const std::string& name, std
     }
     for (Figure* figure : {&times, &rates}) {
         if (number > 0) figure->name += fmt::format("_{}", number + 1);
-        if (!figure->empty()) section.figures.push_back(std::move(*figure));
+        section.figures.push_back(std::move(*figure));
     }
 }
 
@@ -114,35 +113,28 @@ void add_ladder(Section& section, const model::Ladder& ladder, const std::string
 }  // namespace
 
 Section collectives_section(const Source& source) {
-    Section section{"collectives", "Collectives", {}, {}};
+    Section section{"collectives", "Collectives"};
     const auto groups = newest_groups(source.groups, "comm", kMostRuns);
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.newest(groups[i]);
         add_pictures(section, run, source.groups.name(groups[i]), i);
         for (const char* table :
              {"messages", "fits", "guidelines", "nonblocking", "buckets", "clocks"})
-            if (const auto* stored = run.find_table(table);
-                stored != nullptr && model::row_count(*stored) > 0)
+            if (const auto* stored = run.find_table(table))
                 section.tables.push_back(model::frame_of(*stored, 400));
     }
     return section;
 }
 
 Section ladder_section(const Source& source) {
-    Section section{"ladder", "The file-writing ladder", {}, {}};
-    std::vector<Run> stored, single;
-    for (const std::size_t group : source.groups.all()) {
-        if (!source.groups.valid(group) || source.groups.command(group) != "io") continue;
-        Run run = source.newest(group);
-        if (model::is_strategy_run(run)) single.push_back(std::move(run));
-    }
+    Section section{"ladder", "The file-writing ladder"};
+    std::vector<Run> stored;
     // A run that holds a ladder has no measurements, and so no group.
     const Frame& runs = source.groups.runs();
     const std::size_t ladders = runs.find("ladder", Role::table);
     for (std::size_t row = 0; row < runs.rows.size(); ++row)
         if (!runs.at(row, ladders).empty() && !runs.rows[row].has(CaveatKind::invalid))
             stored.push_back(source.file.read(runs.at(row, "id").text, results::Detail::summaries));
-    std::ranges::stable_sort(single, {}, &Run::started_utc);
     std::ranges::stable_sort(stored, std::greater(), &Run::started_utc);
     if (stored.size() > kMostLadders) stored.resize(kMostLadders);
     for (std::size_t i = 0; i < stored.size(); ++i) {
@@ -150,14 +142,10 @@ Section ladder_section(const Source& source) {
         const std::string cut = stored[i].cut_short().empty() ? "" : ", cut short";
         add_ladder(section, model::ladder_of(stored[i]), label + cut, i);
     }
-    if (stored.empty())
-        if (const auto ladder = model::newest_ladder(single); !ladder.empty())
-            add_ladder(section, ladder, "", 0);
     return section;
 }
 
 Section published_section(const Source& source) {
-    Section section{"reference", "Published figures", {}, {}};
     Frame frame{.title = "The same model, data and strategy on other hardware"};
     frame.columns = {{.name = "experiment", .role = Role::key},
                      {.name = "quantity"},
@@ -179,8 +167,7 @@ Section published_section(const Source& source) {
                   row.at("source") + (note.empty() ? "" : "; " + note) + "; " + row.source},
                  {}});
         }
-    if (!frame.empty()) section.tables.push_back(std::move(frame));
-    return section;
+    return {"reference", "Published figures", {}, {std::move(frame)}};
 }
 
 }  // namespace ranklab::report::figures

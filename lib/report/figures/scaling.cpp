@@ -32,19 +32,19 @@ Series ideal_of(const Series& curve, int power) {
             {{base.x, base.y}, {last.x, base.y * std::pow(last.x / base.x, power)}}};
 }
 
-// Draws a column of the table, whose rows are the points of all curves in turn.
-Figure figure_of(Figure figure, const std::vector<Curve>& curves, const Frame& table,
-                 const std::string& column, int power) {
-    std::set<double> widths;
+// Draws a column over the widths of the table, a curve per series.
+Figure figure_of(Figure figure, const Frame& table, std::string_view column, int power) {
+    const std::size_t widths = 1, values = table.find(column);
     Series rings{"oversubscribed", Look::marks, kMostCurves, {}};
-    std::size_t row = 0;
-    for (std::size_t i = 0; i < curves.size(); ++i) {
-        Series series{curves[i].title, Look::points, i, {}};
-        for (const double width : curves[i].widths) {
-            const Cell& cell = table.at(row, column);
-            series.points.push_back({width, cell.number, cell.interval});
-            widths.insert(width);
-            if (table.rows[row++].has(CaveatKind::oversubscribed))
+    std::set<double> tics;
+    std::size_t colour = 0;
+    for (const auto& [title, rows] : table.group_by({0})) {
+        Series series{title.front(), Look::points, colour++, {}};
+        for (const std::size_t row : rows) {
+            const Cell& cell = table.at(row, values);
+            series.points.push_back({table.at(row, widths).number, cell.number, cell.interval});
+            tics.insert(series.points.back().x);
+            if (table.rows[row].has(CaveatKind::oversubscribed))
                 rings.points.push_back(series.points.back());
         }
         if (std::isfinite(series.points.front().y))
@@ -52,8 +52,8 @@ Figure figure_of(Figure figure, const std::vector<Curve>& curves, const Frame& t
         figure.series.push_back(std::move(series));
     }
     if (!rings.points.empty()) figure.series.push_back(std::move(rings));
-    figure.x_tics.assign(widths.begin(), widths.end());
-    figure.log_x = *widths.rbegin() > kLogarithmicFrom * *widths.begin();
+    figure.x_tics.assign(tics.begin(), tics.end());
+    figure.log_x = *tics.rbegin() > kLogarithmicFrom * *tics.begin();
     figure.log_y = figure.log_x && power != 0;
     return figure;
 }
@@ -156,7 +156,7 @@ std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, const
 }
 
 Section section_of(const Source& source, const Kind& kind) {
-    Section section{kind.id, kind.heading, {}, {}};
+    Section section{kind.id, kind.heading};
     if (!source.groups.has_key(kind.over)) return section;
     const Scaling scaling = model::scaling_over(source.groups, kind.over);
     const auto curves = curves_of(source.groups, scaling, kind);
@@ -172,7 +172,7 @@ Section section_of(const Source& source, const Kind& kind) {
              .unit = unit,
              .caption = "Medians with 95 % intervals between runs: those of ratios from three runs "
                         "a point on, of others from six; dashed: ideal, from the baseline on."},
-            curves, section.tables.front(), std::string(column), power);
+            section.tables.front(), column, power);
         if (!figure.empty()) section.figures.push_back(std::move(figure));
     };
     if (kind.weak)

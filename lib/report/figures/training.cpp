@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/numbers.hpp"
 #include "report/figures/figure.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
@@ -20,7 +18,7 @@ using results::Run;
 
 constexpr std::size_t kMostBars = 16, kMostStepped = 2, kMostLosses = 6, kMostTrainings = 3;
 constexpr std::size_t kMostPoints = 1200;  // of a line: a picture has fewer pixels
-constexpr std::size_t kMostEpochs = 20;
+constexpr std::size_t kMostEpochs = 20, kMostEpochTables = 3;
 
 // The slowest rank's value of each step, warm-up included.
 std::vector<double> rows_of(const Run& run, std::string_view name) {
@@ -32,83 +30,64 @@ std::vector<double> rows_of(const Run& run, std::string_view name) {
     return rows;
 }
 
-std::vector<double> numbers_to(std::size_t last) {
-    std::vector<double> numbers(last);
-    std::iota(numbers.begin(), numbers.end(), 1.0);
-    return numbers;
-}
-
-Figure steps_of(const Run& run, const std::string& title, std::size_t number) {
-    const std::vector<double> all = rows_of(run, vocabulary::kStepTime);
-    const std::size_t warm_up = all.size() - run.find(vocabulary::kStepTime)->rows();
-    Figure figure{.name = fmt::format("steps_{}", number),
-                  .title = title,
-                  .x_label = "step, warm-up included",
-                  .y_label = "step time [s]",
-                  .unit = "s"};
-    if (warm_up > 0) figure.shaded_to = static_cast<double>(warm_up) + 0.5;
-    figure.series.push_back(
-        {"step time, slowest rank", Look::line, 0, line_points(numbers_to(all.size()), all)});
-    figure.caption = fmt::format("Run {}: {} warm-up steps are shaded.", run.id, warm_up);
-    return figure;
-}
-
-// A value per step, warm-up included; empty if the run has no losses.
-struct LossCurve {
-    std::vector<double> steps = {}, samples = {}, seconds = {}, loss = {}, rate = {};
+// A step of a run with losses.
+struct Step {
+    double number = 0, samples = 0, seconds = 0;  // since the run's first step
+    double loss = stats::kNone, rate = stats::kNone;
 };
 
-LossCurve loss_curve(const Run& run) {
-    LossCurve curve{.seconds = rows_of(run, vocabulary::kStepTime),
-                    .loss = rows_of(run, vocabulary::kLoss),
-                    .rate = rows_of(run, vocabulary::kLearningRate)};
-    const std::size_t steps = curve.loss.size();
-    if (curve.seconds.size() != steps) return {};
-    if (curve.rate.size() != steps) curve.rate.clear();
-    std::partial_sum(curve.seconds.begin(), curve.seconds.end(), curve.seconds.begin());
-    curve.steps = numbers_to(steps);
+std::vector<Step> steps_of(const Run& run) {
+    const auto seconds = rows_of(run, vocabulary::kStepTime),
+               losses = rows_of(run, vocabulary::kLoss),
+               rates = rows_of(run, vocabulary::kLearningRate);
+    if (seconds.size() != losses.size()) return {};
     const double batch =
         base::number_in(run.setting(setting::kGlobalBatchSize)).value_or(stats::kNone);
-    for (const double step : curve.steps) curve.samples.push_back(step * batch);
-    return curve;
+    std::vector<Step> steps;
+    double time = 0;
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+        const double number = base::real(i + 1);
+        time += seconds[i];
+        steps.push_back({number, number * batch, time, losses[i],
+                         rates.size() == losses.size() ? rates[i] : stats::kNone});
+    }
+    return steps;
 }
 
 struct Axis {
     const char *name, *x_label, *y_label;
-    std::vector<double> LossCurve::*x, LossCurve::*y;
+    double Step::*x, Step::*y;
 };
 constexpr Axis kAxes[] = {
-    {"loss_steps", "optimizer steps", "training loss", &LossCurve::steps, &LossCurve::loss},
-    {"loss_samples", "steps x global batch", "training loss", &LossCurve::samples,
-     &LossCurve::loss},
-    {"loss_seconds", "time of the steps [s]", "training loss", &LossCurve::seconds,
-     &LossCurve::loss},
-    {"learning_rate", "optimizer steps", "learning rate", &LossCurve::steps, &LossCurve::rate}};
+    {"loss_steps", "optimizer steps", "training loss", &Step::number, &Step::loss},
+    {"loss_samples", "steps x global batch", "training loss", &Step::samples, &Step::loss},
+    {"loss_seconds", "time of the steps [s]", "training loss", &Step::seconds, &Step::loss},
+    {"learning_rate", "optimizer steps", "learning rate", &Step::number, &Step::rate}};
 
 }  // namespace
 
-std::vector<Point> line_points(const std::vector<double>& x, const std::vector<double>& y) {
+std::vector<Point> thinned(const std::vector<Point>& line) {
     std::vector<Point> points;
-    const std::size_t piece = std::max<std::size_t>(1, 2 * y.size() / kMostPoints);
-    for (std::size_t begin = 0; begin < y.size(); begin += piece) {
-        const auto first = y.begin() + static_cast<std::ptrdiff_t>(begin);
-        const auto last =
-            y.begin() + static_cast<std::ptrdiff_t>(std::min(y.size(), begin + piece));
-        const auto [low, high] = std::minmax_element(first, last);
-        for (const auto one : {std::min(low, high), std::max(low, high)}) {
-            const auto i = static_cast<std::size_t>(one - y.begin());
-            if (points.empty() || points.back().x != x[i]) points.push_back({x[i], y[i]});
-        }
+    const std::size_t piece = std::max<std::size_t>(1, 2 * line.size() / kMostPoints);
+    for (std::size_t begin = 0; begin < line.size(); begin += piece) {
+        const auto [low, high] = std::minmax_element(
+            line.begin() + static_cast<std::ptrdiff_t>(begin),
+            line.begin() + static_cast<std::ptrdiff_t>(std::min(line.size(), begin + piece)),
+            [](const Point& a, const Point& b) { return a.y < b.y; });
+        for (const auto one : {std::min(low, high), std::max(low, high)})
+            if (points.empty() || points.back().x != one->x) points.push_back(*one);
     }
     return points;
 }
 
 Section phases_section(const Source& source) {
-    Section section{"phases", "Where a step's time goes", {}, {}};
     Figure figure{.name = "phases",
                   .title = "Phases of a training step",
                   .x_label = "mean time in a step [s]",
-                  .unit = "s"};
+                  .unit = "s",
+                  .caption =
+                      "Means over ranks and counted steps of each group's newest run; with "
+                      "`other` they add up to the step."};
     InsertionOrderedMap<std::string, Series> phases;
     for (const std::size_t group : newest_groups(source.groups, "train", kMostBars)) {
         const Run run = source.newest(group);
@@ -121,18 +100,12 @@ Section phases_section(const Source& source) {
         }
         if (!parts.empty()) figure.categories.push_back(source.groups.name(group));
     }
-    if (!figure.bars()) return section;
     figure.series = phases.all();
     for (std::size_t i = 0; i < figure.series.size(); ++i) figure.series[i].colour = i;
-    figure.caption =
-        "Means over ranks and counted steps of each group's newest run; with `other` they add up "
-        "to the step.";
-    section.figures.push_back(std::move(figure));
-    return section;
+    return {"phases", "Where a step's time goes", {std::move(figure)}};
 }
 
 Section buckets_section(const Source& source) {
-    Section section{"messages", "Gradient buckets", {}, {}};
     Figure figure{.name = "messages",
                   .title = "Reductions of gradient buckets",
                   .x_label = "size of the bucket",
@@ -161,49 +134,58 @@ Section buckets_section(const Source& source) {
             network.points.push_back({bytes, time.s, time.range});
         figure.series.push_back(std::move(network));
     }
-    if (!figure.empty()) section.figures.push_back(std::move(figure));
-    return section;
+    return {"messages", "Gradient buckets", {std::move(figure)}};
 }
 
 Section steps_section(const Source& source) {
-    Section section{"steps", "Step by step", {}, {}};
+    Section section{"steps", "Step by step"};
     const auto groups = newest_groups(source.groups, "train", kMostStepped);
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.newest_whole(groups[i]);
         const Measurement* m = run.find(vocabulary::kStepTime);
-        if (m != nullptr && m->rows() > 0)
-            section.figures.push_back(steps_of(run, source.groups.name(groups[i]), i + 1));
+        if (m == nullptr || m->rows() == 0) continue;
+        std::vector<Point> points;
+        for (const double time : rows_of(run, vocabulary::kStepTime))
+            points.push_back({base::real(points.size() + 1), time});
+        const std::size_t warm_up = points.size() - m->rows();
+        section.figures.push_back(
+            {.name = fmt::format("steps_{}", i + 1),
+             .title = source.groups.name(groups[i]),
+             .x_label = "step, warm-up included",
+             .y_label = "step time [s]",
+             .unit = "s",
+             .series = {{"step time, slowest rank", Look::line, 0, thinned(points)}},
+             .shaded_to = warm_up > 0 ? base::real(warm_up) + 0.5 : stats::kNone,
+             .caption = fmt::format("Run {}: {} warm-up steps are shaded.", run.id, warm_up)});
     }
     return section;
 }
 
 Section losses_section(const Source& source) {
-    Section section{"losses", "Losses", {}, {}};
+    Section section{"losses", "Losses"};
+    for (const auto& axis : kAxes)
+        section.figures.push_back(
+            {.name = axis.name,
+             .title = fmt::format("{} over {}", axis.y_label, axis.x_label),
+             .x_label = axis.x_label,
+             .y_label = axis.y_label,
+             .caption = "Mean over the global batch before each update, warm-up included."});
     const auto groups = newest_groups(source.groups, "train", kMostLosses);
-    std::vector<LossCurve> curves;
-    for (const std::size_t group : groups) {
-        const Run run = source.newest_whole(group);
-        curves.push_back(loss_curve(run));
-        if (const auto* epochs = run.find_table("epochs");
-            epochs != nullptr && !curves.back().loss.empty() && section.tables.size() < 3) {
-            section.tables.push_back(model::frame_of(*epochs, kMostEpochs));
-            section.tables.back().title = "Epochs of run " + run.id;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const Run run = source.newest_whole(groups[i]);
+        const auto steps = steps_of(run);
+        for (std::size_t k = 0; k < std::size(kAxes); ++k) {
+            std::vector<Point> points;
+            for (const auto& step : steps) points.push_back({step.*kAxes[k].x, step.*kAxes[k].y});
+            Series line{source.groups.name(groups[i]), Look::line, i, thinned(points)};
+            if (!line.empty()) section.figures[k].series.push_back(std::move(line));
         }
+        const auto* epochs = run.find_table("epochs");
+        if (epochs == nullptr || steps.empty() || section.tables.size() == kMostEpochTables)
+            continue;
+        section.tables.push_back(model::frame_of(*epochs, kMostEpochs));
+        section.tables.back().title = "Epochs of run " + run.id;
     }
-    for (const auto& axis : kAxes) {
-        Figure figure{
-            .name = axis.name,
-            .title = fmt::format("{} over {}", axis.y_label, axis.x_label),
-            .x_label = axis.x_label,
-            .y_label = axis.y_label,
-            .caption = "Mean over the global batch before each update, warm-up included."};
-        for (std::size_t i = 0; i < curves.size(); ++i)
-            if (!(curves[i].*axis.y).empty())
-                figure.series.push_back({source.groups.name(groups[i]), Look::line, i,
-                                         line_points(curves[i].*axis.x, curves[i].*axis.y)});
-        if (!figure.empty()) section.figures.push_back(std::move(figure));
-    }
-    if (section.figures.empty()) section.tables.clear();
     return section;
 }
 

@@ -7,10 +7,8 @@
 #include <cctype>
 #include <cmath>
 
-#include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
@@ -127,20 +125,10 @@ std::string learned(const Run& run) {
     const double accuracy = model::final_value(run, std::string(vocabulary::kAccuracy));
     const double loss = model::final_value(run, std::string(vocabulary::kTestLoss));
     if (std::isnan(loss) && std::isnan(accuracy)) return "";
-    const double resumed = base::number_in(run.fact(fact::kResumedFromStep)).value_or(0);
-    std::string after;
-    for (const auto& epoch : model::rows_of(run, "epochs"))
-        if (!std::isnan(epoch.number("validation_loss"))) {
-            // A resumed run begins inside its first epoch.
-            const double steps = epoch.number("steps_per_epoch"),
-                         before = epoch.row == 0 ? std::fmod(resumed, steps) : 0;
-            after = fmt::format(", after {:.0f} of {:.0f} steps of epoch {:.0f}",
-                                epoch.number("steps") + before, steps, epoch.number("epoch"));
-        }
-    if (std::isnan(accuracy)) return screen_line("test loss", digits(loss) + after);
+    if (std::isnan(accuracy)) return screen_line("test loss", digits(loss));
     return screen_line("test accuracy",
-                       fmt::format("{:.2f} %{}{}", 100 * accuracy,
-                                   std::isnan(loss) ? "" : ", loss " + digits(loss), after));
+                       fmt::format("{:.2f} %{}", 100 * accuracy,
+                                   std::isnan(loss) ? "" : ", loss " + digits(loss)));
 }
 
 // A table of --profile.

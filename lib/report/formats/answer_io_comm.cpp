@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/formats/answer.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
@@ -67,7 +67,7 @@ std::string records(const Run& run) {
 
 // "4 MiB, allreduce fp32 sum, in place"
 std::string size_and_name(const Message& one) {
-    return fmt::format("{}, {}{}", size_text(static_cast<double>(one.bytes)), model::full_name(one),
+    return fmt::format("{}, {}{}", size_text(base::real(one.bytes)), model::full_name(one),
                        one.in_place() ? ", in place" : "");
 }
 
@@ -75,22 +75,18 @@ Frame messages_frame(const std::vector<Message>& messages) {
     const bool both = std::ranges::any_of(messages, &Message::in_place) &&
                       !std::ranges::all_of(messages, &Message::in_place);
     Frame frame;
-    frame.columns = {{.name = "op", .role = Role::key, .head = "operation"},
-                     {.name = "bytes", .role = Role::key, .head = "size"}};
-    if (both) frame.columns.push_back({.name = "place", .role = Role::key});
-    frame.columns.push_back({.name = "time_us", .unit = "us", .interval = true, .head = "time"});
-    frame.columns.push_back({.name = "busbw_GBps", .unit = "GB/s", .head = "busbw"});
-    frame.columns.push_back({.name = "wrong_elements", .head = "wrong"});
     for (const auto& one : messages) {
-        Row row{
-            {model::full_name(one), one.bytes > 0 ? size_text(static_cast<double>(one.bytes)) : ""},
-            {}};
-        if (both) row.cells.emplace_back(one.in_place() ? "in" : "out");
-        row.cells.emplace_back(one.time, one.interval);
-        row.cells.emplace_back(one.busbw);
-        row.cells.push_back(one.wrong < 0 ? Cell("n/a") : Cell(one.wrong));
-        if (!one.mark.empty()) row.caveats.push_back({CaveatKind::said, one.mark});
-        frame.rows.push_back(std::move(row));
+        frame.rows.emplace_back();
+        frame.put({.name = "op", .role = Role::key, .head = "operation"}, model::full_name(one));
+        frame.put({.name = "bytes", .role = Role::key, .head = "size"},
+                  one.bytes > 0 ? size_text(base::real(one.bytes)) : "");
+        if (both) frame.put({.name = "place", .role = Role::key}, one.in_place() ? "in" : "out");
+        frame.put({.name = "time_us", .unit = "us", .interval = true, .head = "time"},
+                  {one.time, one.interval});
+        frame.put({.name = "busbw_GBps", .unit = "GB/s", .head = "busbw"}, one.busbw);
+        frame.put({.name = "wrong_elements", .head = "wrong"},
+                  one.wrong < 0 ? Cell("n/a") : Cell(one.wrong));
+        if (!one.mark.empty()) frame.rows.back().caveats.push_back({CaveatKind::said, one.mark});
     }
     frame.drop_empty_columns();
     return frame;
@@ -231,8 +227,7 @@ std::string comm_result(const Run& run) {
     const Table* buckets = run.find_table("buckets");
     if (const auto* sum = run.find("buckets_time_s"); buckets != nullptr && sum != nullptr) {
         double bytes = 0;
-        for (const auto& one : model::messages_in(*buckets))
-            bytes += static_cast<double>(one.bytes);
+        for (const auto& one : model::messages_in(*buckets)) bytes += base::real(one.bytes);
         return fmt::format(
             "{} of {}: {} in {} on {}", counted(model::row_count(*buckets), "bucket"),
             run.setting(setting::kFromModel), size_text(bytes),
@@ -243,9 +238,9 @@ std::string comm_result(const Run& run) {
     if (one == nullptr) return "no operation was timed";
     const std::string busbw =
         std::isfinite(one->busbw) ? ", bus bandwidth " + readable(one->busbw, "GB/s") : "";
-    return fmt::format(
-        "{}: {} in {}{} on {}", model::full_name(*one), size_text(static_cast<double>(one->bytes)),
-        readable(one->time, one->interval, "us"), busbw, counted(ranks_of(run), "rank"));
+    return fmt::format("{}: {} in {}{} on {}", model::full_name(*one),
+                       size_text(base::real(one->bytes)), readable(one->time, one->interval, "us"),
+                       busbw, counted(ranks_of(run), "rank"));
 }
 
 }  // namespace ranklab::report::formats

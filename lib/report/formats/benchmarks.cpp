@@ -130,8 +130,7 @@ void add(Benchmarks& all, const Run& run) {
 void take_repetitions(Benchmark& one, const Run& run) {
     const auto* m = run.find(one.name);
     const auto rows = m == nullptr ? std::vector<double>() : m->largest_of_rows();
-    const std::size_t step =
-        rows.size() / kMostRepetitions + (rows.size() % kMostRepetitions > 0 ? 1 : 0);
+    const std::size_t step = (rows.size() + kMostRepetitions - 1) / kMostRepetitions;
     std::vector<double> some;
     for (std::size_t i = 0; i < rows.size(); i += step)
         if (std::isfinite(rows[i])) some.push_back(rows[i] * microseconds_per(one.unit));

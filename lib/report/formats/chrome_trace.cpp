@@ -40,20 +40,14 @@ class Trace {
     Trace(std::size_t most_steps, const model::Sink& sink) : most_steps_(most_steps), sink_(sink) {}
 
     void add(const Run& run) {
-        bool has_times = false;
+        const std::size_t before = drawn_.size();
         for (const auto* whole : vocabulary::wholes()) {
             const Measurement* steps = run.find(whole->name);
-            if (steps == nullptr || steps->samples.empty() || steps->columns == 0) continue;
-            has_times = true;
-            if (is_folded(run, *steps))
-                return left_out_
-                    ["they stored the slowest rank's time alone, as runs of more than 64 ranks do"]
-                        .push_back(run.id);
+            if (steps == nullptr || steps->samples.empty() || steps->columns == 0 ||
+                is_folded(run, *steps))
+                continue;
+            const auto pids = name_ranks(run, steps->columns);
             const std::size_t drawn = std::min(steps->rows(), most_steps_);
-            std::map<std::string, std::size_t> processes;  // one per host
-            std::vector<std::size_t> pids;
-            for (std::size_t rank = 0; rank < steps->columns; ++rank)
-                pids.push_back(name_rank(run, rank, processes));
             for (std::size_t rank = 0; rank < steps->columns; ++rank)
                 add_rank(run, *steps, *whole, rank, drawn, pids[rank]);
             drawn_.push_back({{"run", run.id},
@@ -61,34 +55,37 @@ class Trace {
                               {"drawn", drawn},
                               {"stored", steps->rows()}});
         }
-        if (!has_times) left_out_["they have no times of steps or repetitions"].push_back(run.id);
+        if (drawn_.size() == before) left_out_.push_back(run.id);
     }
 
-    /// A sentence per reason: "runs that are not drawn: a, b and 3 more; why".
-    std::vector<std::string> left_out() const {
-        std::vector<std::string> sentences;
-        for (const auto& [why, runs] : left_out_)
-            sentences.push_back(fmt::format("runs that are not drawn: {}; {}",
-                                            model::some_of(runs, kMostNamed), why));
-        return sentences;
+    /// "" if all runs are drawn.
+    std::string left_out() const {
+        if (left_out_.empty()) return "";
+        return fmt::format(
+            "runs without each rank's times of steps or repetitions are not drawn: {}; above 64 "
+            "ranks a run stores the slowest rank's alone",
+            model::some_of(left_out_, kMostNamed));
     }
     const Json& drawn() const { return drawn_; }
 
   private:
-    std::size_t name_rank(const Run& run, std::size_t rank,
-                          std::map<std::string, std::size_t>& processes) {
-        const results::HostRow* row = rank < run.hosts.size() ? &run.hosts[rank] : nullptr;
-        const std::string host = row == nullptr ? "unknown host" : row->host;
-        const auto [place, is_new] = processes.try_emplace(host, processes_);
-        if (is_new) {
-            name("process_name", processes_, 0,
-                 fmt::format("{} {} on {}", run.id, workload_name(run), host));
-            ++processes_;
+    // Names a process per host and a thread per rank. Returns the process of each rank.
+    std::vector<std::size_t> name_ranks(const Run& run, std::size_t ranks) {
+        std::map<std::string, std::size_t> processes;
+        std::vector<std::size_t> pids;
+        auto hosts = run.hosts;
+        hosts.resize(ranks, results::HostRow{0, 0, "unknown host", "", "", 0});
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            const auto& row = hosts[rank];
+            const auto [process, is_new] = processes.try_emplace(row.host, processes_);
+            if (is_new)
+                name("process_name", processes_++, 0,
+                     fmt::format("{} {} on {}", run.id, workload_name(run), row.host));
+            name("thread_name", process->second, rank,
+                 fmt::format("rank {} (cpus {}, {})", rank, row.cpus, row.device));
+            pids.push_back(process->second);
         }
-        name("thread_name", place->second, rank,
-             row == nullptr ? fmt::format("rank {}", rank)
-                            : fmt::format("rank {} (cpus {}, {})", rank, row->cpus, row->device));
-        return place->second;
+        return pids;
     }
 
     void name(const char* what, std::size_t pid, std::size_t tid, const std::string& text) {
@@ -99,34 +96,32 @@ class Trace {
     // latest.
     void add_rank(const Run& run, const Measurement& steps, const vocabulary::Quantity& whole,
                   std::size_t rank, std::size_t most, std::size_t pid) {
+        const auto add = [&](const auto& name, const char* category, std::int64_t from,
+                             std::int64_t to) {
+            put({{"name", name},
+                 {"cat", category},
+                 {"ph", "X"},
+                 {"ts", static_cast<double>(from) / 1e3},  // in us
+                 {"dur", static_cast<double>(to - from) / 1e3},
+                 {"pid", pid},
+                 {"tid", rank}});
+        };
         const std::string axis = steps.axis.empty() ? "step" : steps.axis;
         std::int64_t start = 0;
         for (std::size_t step = 0; step < most; ++step) {
             const std::size_t place = step * steps.columns + rank;
             if (!(steps.samples[place] >= 0)) continue;
             const std::int64_t end = start + nanoseconds(steps, place);
-            event(fmt::format("{} {}", axis, step + 1), "step", pid, rank, start, end);
+            add(fmt::format("{} {}", axis, step + 1), "step", start, end);
             for (const auto* phase : vocabulary::parts_of(whole)) {
                 const Measurement* m = run.find(phase->name);
                 if (m == nullptr || m->columns != steps.columns) continue;
                 const std::int64_t until = std::min(start + nanoseconds(*m, place), end);
-                if (until > start)
-                    event(std::string(phase->phase), "phase", pid, rank, start, until);
+                if (until > start) add(phase->phase, "phase", start, until);
                 start = until;
             }
             start = end;
         }
-    }
-
-    void event(const std::string& name, const char* category, std::size_t pid, std::size_t tid,
-               std::int64_t start_ns, std::int64_t end_ns) {
-        put({{"name", name},
-             {"cat", category},
-             {"ph", "X"},
-             {"ts", static_cast<double>(start_ns) / 1e3},  // in us
-             {"dur", static_cast<double>(end_ns - start_ns) / 1e3},
-             {"pid", pid},
-             {"tid", tid}});
     }
 
     void put(const Json& event) { sink_(std::exchange(between_, ",\n") + json_line(event)); }
@@ -136,7 +131,7 @@ class Trace {
     std::size_t processes_ = 1;  // 0 is the idle task in viewers
     std::string between_ = "\n";
     Json drawn_ = Json::array();
-    std::map<std::string, std::vector<std::string>> left_out_;  // run ids by reason
+    std::vector<std::string> left_out_;  // run ids
 };
 
 }  // namespace
@@ -149,10 +144,10 @@ void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps,
         runs.visit(results::Detail::all, [&](const Run& run) { trace.add(run); });
     else if (const auto headers = runs.file().runs(); !headers.empty())
         trace.add(runs.file().read(headers.back().id));
-    const auto left_out = trace.left_out();
+    const std::string left_out = trace.left_out();
     if (trace.drawn().empty() && !left_out.empty())
-        throw base::OptionError(left_out.front() + "; choose others", {"where", "run"});
-    for (const auto& sentence : left_out) base::log::warn(sentence);
+        throw base::OptionError(left_out + "; choose others", {"where", "run"});
+    if (!left_out.empty()) base::log::warn(left_out);
     const Json other = {
         {"time",
          "of each rank's own steps, one after another from 0; what lies between steps is left out, "

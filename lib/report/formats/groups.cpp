@@ -8,7 +8,6 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/formats/formats.hpp"
-#include "report/frame/readable.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -49,12 +48,9 @@ void add_notes(Frame& frame, const Groups& groups, const model::Scaling& scaling
             fmt::format("weak efficiency = T(baseline) / T x (global batch / baseline's) / ({0}s / "
                         "baseline {0}s)",
                         scaling.unit));
-    if (scaling.has_strong() || scaling.has_weak())
-        frame.notes.emplace_back(
-            "intervals of ratios: Welch's t-test between runs, from 3 a row on");
     frame.notes.emplace_back(
         "intervals of values: order statistics over 6 runs or more, of a single run over its own "
-        "repetitions");
+        "repetitions; of ratios: Welch's t-test between runs, from 3 a row on");
     if (groups.size() > model::kMostScaled)
         frame.notes.push_back(
             fmt::format("more than {} rows: no speedup and no verdict", model::kMostScaled));

@@ -11,7 +11,6 @@
 #include "base/element.hpp"
 #include "base/text.hpp"
 #include "report/formats/formats.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/messages.hpp"
 
 namespace ranklab::report::formats {

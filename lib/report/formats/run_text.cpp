@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
-#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/formats/answer.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/values.hpp"
 
@@ -21,19 +18,11 @@ using results::Run;
 constexpr std::size_t kMostRows = 12;  // of a table: it fits one screen
 
 std::string where(const Run& run) {
-    std::map<std::string, std::vector<int>> ranks;
-    std::set<std::string> devices;
-    for (const auto& row : run.hosts) {
-        ranks[row.host].push_back(row.rank);
-        devices.insert(row.device);
-    }
-    std::vector<std::string> parts;
-    for (const auto& [host, ids] : ranks)
-        parts.push_back(
-            fmt::format("{} (rank{} {})", host, ids.size() == 1 ? "" : "s", base::few_ranges(ids)));
-    if (parts.empty()) return "unknown";
+    std::set<std::string> hosts, devices;
+    for (const auto& row : run.hosts) hosts.insert(row.host), devices.insert(row.device);
+    if (hosts.empty()) return "unknown";
     return fmt::format("{} on {}: {}; {}", counted(run.hosts.size(), "rank"),
-                       counted(ranks.size(), "host"), model::some_of(parts, 4),
+                       counted(hosts.size(), "host"), model::some_of(hosts, 4),
                        model::some_of(devices, 4));
 }
 
@@ -67,18 +56,19 @@ Frame phases_of(const Run& run) {
     return frame;
 }
 
-// The stored tables except those that are shown elsewhere.
-std::string tables(const Run& run) {
-    static constexpr std::array kElsewhere{"order", "messages", "rank_summaries", "ladder",
-                                           "phases"};
-    std::string text;
-    for (const auto& table : run.tables) {
-        if (std::ranges::find(kElsewhere, table.name) != kElsewhere.end()) continue;
-        if (table.name == "nonblocking" && run.command == "comm") continue;
-        if (const auto one = text_of(model::frame_of(table, kMostRows)); !one.empty())
-            text += '\n' + one;
-    }
-    return text;
+// The tables below the answer; those of kElsewhere are shown in another form.
+std::vector<Frame> tables_of(const Run& run, bool verbose) {
+    static constexpr std::array kElsewhere{"order",          "messages", "nonblocking",
+                                           "rank_summaries", "ladder",   "phases"};
+    std::vector<Frame> all{phases_of(run)};
+    if (!verbose) return all;
+    if (const auto ladder = model::ladder_of(run); !ladder.empty())
+        all.push_back(model::frame_of(ladder, true));
+    if (run.valid) all.push_back(model::measurements_of(run));
+    for (const auto& table : run.tables)
+        if (std::ranges::find(kElsewhere, table.name) == kElsewhere.end())
+            all.push_back(model::frame_of(table, kMostRows));
+    return all;
 }
 
 }  // namespace
@@ -86,14 +76,9 @@ std::string tables(const Run& run) {
 std::string run_text(const Run& run, bool verbose, const std::string& network) {
     std::string text = header(run) + '\n' + answer_text(run, {.whole = verbose}) +
                        screen_line("network", network) + screen_line("used", model::use_text(run));
-    if (const auto phases = text_of(phases_of(run)); !phases.empty())
-        text += fmt::format("\n{}", phases);
-    if (!verbose) return text;
-    if (const auto ladder = model::ladder_of(run); !ladder.empty())
-        text += fmt::format("\n{}", text_of(model::frame_of(ladder, true)));
-    if (run.valid && !run.measurements.empty())
-        text += fmt::format("\n{}", text_of(model::measurements_of(run)));
-    return text + tables(run);
+    for (const auto& table : tables_of(run, verbose))
+        if (!table.empty()) text += '\n' + text_of(table);
+    return text;
 }
 
 std::string runs_text(const Frame& list, std::size_t all, const std::string& chosen,

@@ -84,35 +84,27 @@ Json tables_json(const Run& run) {
     return json;
 }
 
-std::string run_json(const Run& run) {
-    std::string text = json_line({{"id", run.id},
-                                  {"command", run.command},
-                                  {"label", run.label},
-                                  {"started_utc", run.started_utc},
-                                  {"duration_s", run.duration_s},
-                                  {"valid", run.valid},
-                                  {"exit_code", run.exit_code},
-                                  {"cut_short", run.cut_short()},
-                                  {"version", run.version},
-                                  {"git_revision", run.git_revision},
-                                  {"argv", run.argv}});
-    text.pop_back();  // the closing brace: members follow
-    const auto add = [&](const char* name, const std::string& json) {
-        text += std::string(",\"") + name + "\":" + json;
-    };
-    // The texts of the results file, which may hold NaN where a JSON library would write null.
-    add("config", results::config_to_json(run.config));
-    add("context", results::context_to_json(run.context));
-    add("warnings", results::warnings_to_json(run.warnings));
-    if (run.command == "io") {
-        Json storage = Json::object();
-        for (const auto& [name, value] : model::storage_place(run)) storage[name] = value;
-        add("storage", json_line(storage));
-    }
-    add("hosts", json_line(hosts_json(run)));
-    add("measurements", json_line(measurements_json(run)));
-    add("tables", json_line(tables_json(run)));
-    return text + '}';
+Json run_json(const Run& run) {
+    Json json{{"id", run.id},
+              {"command", run.command},
+              {"label", run.label},
+              {"started_utc", run.started_utc},
+              {"duration_s", run.duration_s},
+              {"valid", run.valid},
+              {"exit_code", run.exit_code},
+              {"cut_short", run.cut_short()},
+              {"version", run.version},
+              {"git_revision", run.git_revision},
+              {"argv", run.argv},
+              {"config", Json::parse(results::config_to_json(run.config))},
+              {"context", Json::parse(results::context_to_json(run.context))},
+              {"warnings", run.warnings}};
+    if (run.command == "io")
+        for (const auto& [name, value] : model::storage_place(run)) json["storage"][name] = value;
+    json["hosts"] = hosts_json(run);
+    json["measurements"] = measurements_json(run);
+    json["tables"] = tables_json(run);
+    return json;
 }
 
 }  // namespace
@@ -125,15 +117,16 @@ void write_csv(const model::ChosenRuns& runs, const model::Sink& sink) {
 
 std::string runs_json(const std::vector<Run>& runs) {
     std::vector<std::string> texts;
-    for (const auto& run : runs) texts.push_back('\n' + run_json(run));
+    for (const auto& run : runs) texts.push_back('\n' + json_line(run_json(run)));
     return kJsonHead + base::join(texts, ",") + kJsonTail;
 }
 
 void write_json(const model::ChosenRuns& runs, const model::Sink& sink) {
     const char* between = "\n";
     sink(kJsonHead);
-    runs.visit(results::Detail::summaries,
-               [&](const Run& run) { sink(std::exchange(between, ",\n") + run_json(run)); });
+    runs.visit(results::Detail::summaries, [&](const Run& run) {
+        sink(std::exchange(between, ",\n") + json_line(run_json(run)));
+    });
     sink(kJsonTail);
 }
 

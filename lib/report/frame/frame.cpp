@@ -11,19 +11,32 @@
 #include "base/numbers.hpp"
 
 namespace ranklab::report {
+namespace {
+
+// Numbers by value, and before texts.
+bool in_order(const std::string& a, const std::string& b) {
+    const auto x = base::number_in(a);
+    const auto y = base::number_in(b);
+    if (x && y && *x != *y) return *x < *y;
+    if (x.has_value() != y.has_value()) return x.has_value();
+    return a < b;
+}
+
+}  // namespace
 
 bool Row::has(CaveatKind kind) const {
     return std::ranges::find(caveats, kind, &Caveat::kind) != caveats.end();
 }
 
-std::size_t Frame::find(std::string_view column) const {
-    const auto found = std::ranges::find(columns, column, &Column::name);
-    return static_cast<std::size_t>(found - columns.begin());
+const Cell& Row::at(std::size_t column) const {
+    static const Cell kEmpty;
+    return column < cells.size() ? cells[column] : kEmpty;
 }
 
-std::size_t Frame::find(std::string_view column, Role role) const {
-    const auto found = std::ranges::find_if(
-        columns, [&](const Column& one) { return one.role == role && one.name == column; });
+std::size_t Frame::find(std::string_view column, std::optional<Role> role) const {
+    const auto found = std::ranges::find_if(columns, [&](const Column& one) {
+        return one.name == column && (!role || one.role == *role);
+    });
     return static_cast<std::size_t>(found - columns.begin());
 }
 
@@ -34,16 +47,8 @@ Places Frame::all(Role role) const {
     return found;
 }
 
-const Cell& Frame::at(std::size_t row, std::size_t column) const {
-    static const Cell kEmpty;
-    const auto& cells = rows[row].cells;
-    return column < cells.size() ? cells[column] : kEmpty;
-}
-
 bool Frame::has_numbers(std::size_t column) const {
-    return std::ranges::any_of(rows, [&](const Row& row) {
-        return column < row.cells.size() && row.cells[column].is_number();
-    });
+    return std::ranges::any_of(rows, [&](const Row& row) { return row.at(column).is_number(); });
 }
 
 bool Frame::has_caveats() const {
@@ -89,12 +94,9 @@ std::vector<std::pair<std::vector<std::string>, Places>> Frame::group_by(const P
 }
 
 void Frame::sort(const Places& keys) {
-    const auto text = [](const Row& row, std::size_t column) {
-        return column < row.cells.size() ? exact(row.cells[column]) : "";
-    };
     std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
         for (const std::size_t column : keys) {
-            const std::string x = text(a, column), y = text(b, column);
+            const std::string x = exact(a.at(column)), y = exact(b.at(column));
             if (in_order(x, y)) return true;
             if (in_order(y, x)) return false;
         }
@@ -103,16 +105,12 @@ void Frame::sort(const Places& keys) {
 }
 
 void Frame::drop_empty_columns() {
-    for (std::size_t i = columns.size(); i-- > 0;) {
-        const auto is_empty = [&](const Row& row) {
-            return i >= row.cells.size() || row.cells[i].empty();
-        };
-        if (columns[i].is_key() || !std::ranges::all_of(rows, is_empty)) continue;
-        const auto place = static_cast<std::ptrdiff_t>(i);
-        columns.erase(columns.begin() + place);
-        for (auto& row : rows)
-            if (i < row.cells.size()) row.cells.erase(row.cells.begin() + place);
-    }
+    Places kept;
+    for (std::size_t i = 0; i < columns.size(); ++i)
+        if (columns[i].is_key() ||
+            std::ranges::any_of(rows, [&](const Row& row) { return !row.at(i).empty(); }))
+            kept.push_back(i);
+    *this = select(kept);
 }
 
 std::pair<std::string, std::string> named_unit(std::string_view column) {
@@ -146,14 +144,6 @@ std::pair<std::string, std::string> named_unit(std::string_view column) {
 
 std::string without_unit(std::string_view name) {
     return named_unit(name).first;
-}
-
-bool in_order(const std::string& a, const std::string& b) {
-    const auto x = base::number_in(a);
-    const auto y = base::number_in(b);
-    if (x && y && *x != *y) return *x < *y;
-    if (x.has_value() != y.has_value()) return x.has_value();
-    return a < b;
 }
 
 std::string exact(double number) {

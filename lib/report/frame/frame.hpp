@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -83,6 +84,8 @@ struct Row {
     std::vector<std::size_t> members = {};  ///< rows of another table that this row summarises
 
     bool has(CaveatKind kind) const;
+    /// An empty cell if there is no such column.
+    const Cell& at(std::size_t column) const;
 };
 
 using Places = std::vector<std::size_t>;  ///< of columns or rows, from 0
@@ -95,12 +98,10 @@ struct Frame {
 
     bool empty() const { return rows.empty(); }
     /// The place of the first column of that name, and role; columns.size() if there is none.
-    std::size_t find(std::string_view column) const;
-    std::size_t find(std::string_view column, Role role) const;
+    std::size_t find(std::string_view column, std::optional<Role> role = {}) const;
     /// The places of all columns of a role.
     Places all(Role role) const;
-    /// An empty cell if there is no such column.
-    const Cell& at(std::size_t row, std::size_t column) const;
+    const Cell& at(std::size_t row, std::size_t column) const { return rows[row].at(column); }
     const Cell& at(std::size_t row, std::string_view column) const { return at(row, find(column)); }
     bool has_numbers(std::size_t column) const;
     bool has_caveats() const;
@@ -127,12 +128,29 @@ struct Frame {
 std::pair<std::string, std::string> named_unit(std::string_view column);
 /// "step time" for "step_time_s": the head of a column whose cells show their unit.
 std::string without_unit(std::string_view name);
-/// Less-than for cells: numbers by value, and before texts.
-bool in_order(const std::string& a, const std::string& b);
 /// A decimal that reads back to the same double; "" for NaN.
 std::string exact(double number);
 /// The cell's text, or its number with all digits.
 std::string exact(const Cell& cell);
+
+// Numbers for people: three significant digits in a suitable unit. CSV and JSON never use them.
+
+/// Three significant digits, and all digits before the point: "33.2", "1928", "0.982"; "n/a" for
+/// NaN.
+std::string digits(double value);
+/// "33.2 ms", "324 MiB", "1.20 GB/s", "1928 samples/s"; the number alone if the unit is "" or "1".
+std::string readable(double value, std::string_view unit);
+/// A value with its interval in the same unit: "33.2 ms (32.9 .. 33.5)".
+std::string readable(double value, const stats::Interval& interval, std::string_view unit);
+/// The interval alone, in the unit in which `value` is shown: "32.9 .. 33.5"; "" if it is NaN.
+std::string readable_interval(const stats::Interval& interval, double value, std::string_view unit);
+std::string readable(const Cell& cell, const Column& column);
+/// "1 rank", "2 ranks".
+std::string counted(std::size_t count, const std::string& what);
+/// "4 MiB", "1000 B": a message size as a user types it, without a needless fraction.
+std::string size_text(double bytes);
+/// "83 %", "0.4 %".
+std::string percent_text(double percent);
 
 // The writers. Those for people round numbers and scale their units; CSV and JSON have all digits
 // in the column's unit.
@@ -145,7 +163,6 @@ std::string text_of(const Frame& frame);
 /// column `marks` has the sentences of caveats. Texts in a column of numbers are left empty. A text
 /// that a spreadsheet would take for a formula begins with an apostrophe.
 std::string csv_of(const Frame& frame);
-std::string csv_cell(const std::string& text);
 /// One line of JSON: NaN and infinities become null, bytes that are not UTF-8 become U+FFFD.
 std::string json_line(const nlohmann::ordered_json& json);
 /// One object per row with the columns' names as keys; an interval adds NAME_low and NAME_high.

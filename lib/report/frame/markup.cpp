@@ -8,7 +8,6 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/frame/frame.hpp"
-#include "report/frame/readable.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -32,8 +31,10 @@ std::vector<std::string> cells_of(const Frame& frame, std::size_t row, const Esc
     std::vector<std::string> cells;
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Cell& cell = frame.at(row, i);
-        cells.push_back(cell.is_number() ? with_interval(cell, frame.columns[i])
-                                         : escape(cell.text));
+        const Column& column = frame.columns[i];
+        cells.push_back(!cell.is_number()     ? escape(cell.text)
+                        : column.unit.empty() ? readable(cell, column)
+                                              : readable(cell.number, cell.interval, column.unit));
     }
     return cells;
 }
@@ -69,6 +70,28 @@ std::string html_row(const Frame& frame, std::size_t row, Footnotes& footnotes) 
 
 std::string markdown_row(const std::vector<std::string>& cells) {
     return "| " + base::join(cells, " | ") + " |\n";
+}
+
+// Replaces control characters by blanks. Tabs and line ends stay: CSV can quote them.
+std::string harmless(std::string_view raw) {
+    std::string text;
+    while (!raw.empty()) {
+        const base::Letter letter = base::first_letter(raw);
+        const bool kept = std::string_view("\t\r\n").find(raw.front()) != std::string_view::npos;
+        text += letter.good && base::steers(letter.code) && !kept ? " " : letter.shown(raw);
+        raw.remove_prefix(letter.bytes);
+    }
+    return text;
+}
+
+// A spreadsheet takes a text that begins with one of these characters for a formula; an apostrophe
+// marks it as text. A text with an apostrophe gets a second one, so that a reader may always drop
+// the first.
+std::string csv_cell(const std::string& raw) {
+    std::string field = harmless(raw);
+    if (raw.find_first_of("=+-@\t\r\n'") == 0) field.insert(field.begin(), '\'');
+    if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+    return fmt::format("\"{}\"", base::join(base::split(field, '"'), "\"\""));
 }
 
 }  // namespace
@@ -156,32 +179,6 @@ std::string latex_of(const Frame& frame, const std::string& label) {
         "\\\\\n\\midrule\n{}\\bottomrule\n\\end{{tabular}}{}\n"
         "\\end{{table}}\n",
         latex_text(frame.title), label, columns, base::join(heads, " & "), rows, below);
-}
-
-namespace {
-
-// Replaces control characters by blanks. Tabs and line ends stay: CSV can quote them.
-std::string harmless(std::string_view raw) {
-    std::string text;
-    while (!raw.empty()) {
-        const base::Letter letter = base::first_letter(raw);
-        const bool kept = std::string_view("\t\r\n").find(raw.front()) != std::string_view::npos;
-        text += letter.good && base::steers(letter.code) && !kept ? " " : letter.shown(raw);
-        raw.remove_prefix(letter.bytes);
-    }
-    return text;
-}
-
-}  // namespace
-
-// A spreadsheet takes a text that begins with one of these characters for a formula; an apostrophe
-// marks it as text. A text with an apostrophe gets a second one, so that a reader may always drop
-// the first.
-std::string csv_cell(const std::string& raw) {
-    std::string field = harmless(raw);
-    if (raw.find_first_of("=+-@\t\r\n'") == 0) field.insert(field.begin(), '\'');
-    if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-    return fmt::format("\"{}\"", base::join(base::split(field, '"'), "\"\""));
 }
 
 std::string csv_of(const Frame& frame) {

@@ -1,4 +1,4 @@
-#include "report/frame/readable.hpp"
+#include "report/frame/frame.hpp"
 
 #include <fmt/format.h>
 
@@ -81,11 +81,6 @@ std::string readable(const Cell& cell, const Column& column) {
     if (!cell.is_number()) return cell.text;
     if (column.unit.empty()) return fmt::format("{}", cell.number);
     return readable(cell.number, column.unit);
-}
-
-std::string with_interval(const Cell& cell, const Column& column) {
-    const bool plain = !cell.is_number() || column.unit.empty();
-    return plain ? readable(cell, column) : readable(cell.number, cell.interval, column.unit);
 }
 
 std::string counted(std::size_t count, const std::string& what) {

@@ -20,44 +20,35 @@ struct Words {
 
 struct CaveatWords {
     CaveatKind key;
-    const char *name, *text;
-    const char* of_groups;  // after "1 group", or "2 groups" with its "has" as "have"
+    const char *text, *of_groups;  // after "1 group", or "2 groups" with its "has" as "have"
 };
 
 constexpr std::array kCaveats{
-    CaveatWords{CaveatKind::single_run, "single_run", "single run: no interval between runs",
+    CaveatWords{CaveatKind::single_run, "single run: no interval between runs",
                 "has a single run, and no interval between runs"},
-    CaveatWords{CaveatKind::oversubscribed, "oversubscribed", "oversubscribed: {}",
+    CaveatWords{CaveatKind::oversubscribed, "oversubscribed: {}",
                 "has runs with more compute threads than cores"},
-    CaveatWords{CaveatKind::other_load, "other_load",
-                "other processes were busy on its hosts in {}",
+    CaveatWords{CaveatKind::other_load, "other processes were busy on its hosts in {}",
                 "has runs measured while other processes used its hosts"},
-    CaveatWords{CaveatKind::not_verified, "not_verified", "results not verified",
+    CaveatWords{CaveatKind::not_verified, "results not verified",
                 "has runs whose results are not verified"},
-    CaveatWords{CaveatKind::invalid, "invalid", "INVALID: {}", "has INVALID runs"},
-    CaveatWords{CaveatKind::left_out, "left_out", "{} invalid left out",
+    CaveatWords{CaveatKind::invalid, "INVALID: {}", "has INVALID runs"},
+    CaveatWords{CaveatKind::left_out, "{} invalid left out",
                 "has invalid runs, which are left out"},
-    CaveatWords{CaveatKind::not_converged, "not_converged", "{} not converged",
-                "has runs that did not converge"},
-    CaveatWords{CaveatKind::exit_7, "exit_7", "{} with exit code 7", "has runs of exit code 7"},
-    CaveatWords{CaveatKind::cut_short, "cut_short", "cut short: {}",
-                "has runs that were cut short"},
-    CaveatWords{CaveatKind::not_summed, "not_summed",
-                "gradients were not summed: not the same training",
+    CaveatWords{CaveatKind::not_converged, "{} not converged", "has runs that did not converge"},
+    CaveatWords{CaveatKind::exit_7, "{} with exit code 7", "has runs of exit code 7"},
+    CaveatWords{CaveatKind::cut_short, "cut short: {}", "has runs that were cut short"},
+    CaveatWords{CaveatKind::not_summed, "gradients were not summed: not the same training",
                 "has runs that did not sum gradients: not the same training"},
-    CaveatWords{CaveatKind::differs, "differs", "its runs differ in {}",
-                "has runs with different settings"},
-    CaveatWords{CaveatKind::other_work, "other_work",
-                "no speedup: other work than the baseline ({})",
+    CaveatWords{CaveatKind::differs, "its runs differ in {}", "has runs with different settings"},
+    CaveatWords{CaveatKind::other_work, "no speedup: other work than the baseline ({})",
                 "has other work than the baseline"},
-    CaveatWords{CaveatKind::not_as_baseline, "not_as_baseline", "not measured as the baseline: {}",
+    CaveatWords{CaveatKind::not_as_baseline, "not measured as the baseline: {}",
                 "has other surroundings than the baseline"},
-    CaveatWords{CaveatKind::no_efficiency, "no_efficiency", "no efficiency: {}",
-                "has no efficiency"},
-    CaveatWords{CaveatKind::too_efficient, "too_efficient",
-                "efficiency above {}: a slow baseline, or other work",
+    CaveatWords{CaveatKind::no_efficiency, "no efficiency: {}", "has no efficiency"},
+    CaveatWords{CaveatKind::too_efficient, "efficiency above {}: a slow baseline, or other work",
                 "has an efficiency far above 1"},
-    CaveatWords{CaveatKind::said, "said", "{}", "has a caveat"},
+    CaveatWords{CaveatKind::said, "{}", "has a caveat"},
 };
 
 constexpr std::array kVerdicts{
@@ -134,16 +125,9 @@ constexpr std::array kRefusals{
           "more than 64 times the ranks of the largest run; give --force, or measure: {}"},
 };
 
-const Words<Why>& words_of(Why why) {
-    return *std::ranges::find(kRefusals, why, &Words<Why>::key);
-}
-
-const CaveatWords& words_of(CaveatKind kind) {
-    return *std::ranges::find(kCaveats, kind, &CaveatWords::key);
-}
-
-const Words<Verdict>& words_of(Verdict verdict) {
-    return *std::ranges::find(kVerdicts, verdict, &Words<Verdict>::key);
+// The table has a row for each key.
+const auto& words_of(const auto& table, auto key) {
+    return *std::ranges::find_if(table, [&](const auto& row) { return row.key == key; });
 }
 
 std::string some_of(const std::vector<std::string>& names) {
@@ -162,11 +146,11 @@ std::string interval_of(const stats::Interval& ci) {
 }  // namespace
 
 std::string sentence(const Caveat& caveat) {
-    return fmt::format(fmt::runtime(words_of(caveat.kind).text), caveat.what);
+    return fmt::format(fmt::runtime(words_of(kCaveats, caveat.kind).text), caveat.what);
 }
 
 std::string sentence(const Finding& finding) {
-    return fmt::format(fmt::runtime(words_of(finding.verdict).text),
+    return fmt::format(fmt::runtime(words_of(kVerdicts, finding.verdict).text),
                        fmt::arg("subject", finding.subject), fmt::arg("against", finding.against),
                        fmt::arg("value", finding.value),
                        fmt::arg("ratio", fmt::format("{:.2f}", finding.ratio.ratio)),
@@ -175,23 +159,19 @@ std::string sentence(const Finding& finding) {
 }
 
 std::string name_of(Verdict verdict) {
-    return words_of(verdict).name;
+    return words_of(kVerdicts, verdict).name;
 }
 
 std::string sentence(const Refusal& refusal) {
-    return fmt::format(fmt::runtime(words_of(refusal.why).text), refusal.command);
+    return fmt::format(fmt::runtime(words_of(kRefusals, refusal.why).text), refusal.command);
 }
 
 std::string name_of(Refusal::Why why) {
-    return words_of(why).name;
-}
-
-std::string name_of(CaveatKind kind) {
-    return words_of(kind).name;
+    return words_of(kRefusals, why).name;
 }
 
 std::string of_groups(CaveatKind kind, std::size_t groups) {
-    const std::string words = words_of(kind).of_groups;
+    const std::string words = words_of(kCaveats, kind).of_groups;
     return groups == 1 ? words : "have" + words.substr(std::string_view("has").size());
 }
 

@@ -74,7 +74,6 @@ std::string sentence(const Finding& finding);
 
 /// The name in machine formats: "fastest".
 std::string name_of(Verdict verdict);
-std::string name_of(CaveatKind mark);
 /// How the page counts groups with a caveat: "has runs of exit code 7".
 std::string of_groups(CaveatKind kind, std::size_t groups);
 

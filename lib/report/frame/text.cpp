@@ -8,7 +8,7 @@
 
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "report/frame/readable.hpp"
+#include "report/frame/frame.hpp"
 
 namespace ranklab::report {
 namespace {
@@ -16,10 +16,14 @@ namespace {
 constexpr std::size_t kLongestKey = 40;
 constexpr std::size_t kNarrowest = 24;  // columns of a text that is wrapped
 
+std::string padded(const std::string& cell, std::size_t width, bool left) {
+    const std::string padding(width - std::min(width, base::columns_of(cell)), ' ');
+    return left ? cell + padding : padding + cell;
+}
+
 struct TextColumn {
     std::vector<std::string> texts;  // the head, then the cells
     bool left = false;               // texts are flush left, and wrapped
-    bool beside = false;             // an interval, which is kept next to its number
 
     std::size_t width() const {
         return base::columns_of(std::ranges::max(texts, {}, base::columns_of));
@@ -31,6 +35,13 @@ struct TextColumn {
                 longest = std::max(longest, base::columns_of(word));
         return longest;
     }
+    // Appends a column of intervals, which no line break may part from their numbers.
+    void append(const TextColumn& intervals) {
+        const std::size_t own = width(), others = intervals.width();
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            texts[i] =
+                padded(texts[i], own, left) + "  " + padded(intervals.texts[i], others, false);
+    }
 };
 
 // The first `keys` columns identify a row.
@@ -41,7 +52,7 @@ struct TextTable {
 
 bool has_intervals(const Frame& frame, std::size_t column) {
     return frame.columns[column].interval && std::ranges::any_of(frame.rows, [&](const Row& row) {
-               return column < row.cells.size() && std::isfinite(row.cells[column].interval.low);
+               return std::isfinite(row.at(column).interval.low);
            });
 }
 
@@ -49,34 +60,29 @@ bool has_intervals(const Frame& frame, std::size_t column) {
 TextTable table_of(const Frame& frame, Footnotes& footnotes) {
     TextTable table;
     bool marked = !frame.has_caveats();
-    const auto references = [&](std::size_t row) {
-        return footnotes.references(frame.rows[row].caveats);
-    };
-    const auto add = [&](const std::string& head, bool left,
-                         const auto& text_of_row) -> TextColumn& {
+    const auto references = [&](const Row& row) { return footnotes.references(row.caveats); };
+    const auto made = [&](const std::string& head, bool left, const auto& text_of_row) {
         TextColumn column{{base::one_line(head)}, left || table.columns.empty()};
-        for (std::size_t row = 0; row < frame.rows.size(); ++row)
-            column.texts.push_back(base::one_line(text_of_row(row)));
-        return table.columns.emplace_back(std::move(column));
+        for (const auto& row : frame.rows) column.texts.push_back(base::one_line(text_of_row(row)));
+        return column;
     };
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Column& column = frame.columns[i];
         if (!column.is_key() && !std::exchange(marked, true)) {
-            add("note", true, references);
+            table.columns.push_back(made("note", true, references));
             ++table.keys;
         }
         if (column.is_key()) ++table.keys;
-        add(column.title(), !frame.has_numbers(i), [&](auto row) {
-            const std::string text = base::one_line(readable(frame.at(row, i), column));
+        table.columns.push_back(made(column.title(), !frame.has_numbers(i), [&](const Row& row) {
+            const std::string text = base::one_line(readable(row.at(i), column));
             return column.is_key() ? base::shortened(text, kLongestKey) : text;
-        });
+        }));
         if (has_intervals(frame, i))
-            add("95% interval", false, [&](auto row) {
-                const Cell& cell = frame.at(row, i);
-                return readable_interval(cell.interval, cell.number, column.unit);
-            }).beside = true;
+            table.columns.back().append(made("95% interval", false, [&](const Row& row) {
+                return readable_interval(row.at(i).interval, row.at(i).number, column.unit);
+            }));
     }
-    if (!marked) add("note", true, references);
+    if (!marked) table.columns.push_back(made("note", true, references));
     table.keys = std::max<std::size_t>(1, table.keys);
     return table;
 }
@@ -92,11 +98,6 @@ std::vector<std::string> lines_of(const std::string& cell, std::size_t width) {
     std::string text = base::wrapped("", cell, width);
     text.pop_back();
     return base::split(text, '\n');
-}
-
-std::string padded(const std::string& cell, std::size_t width, bool left) {
-    const std::string padding(width - std::min(width, base::columns_of(cell)), ' ');
-    return left ? cell + padding : padding + cell;
 }
 
 // The widths of the columns if texts from column `first` on are wrapped between words.
@@ -138,13 +139,6 @@ std::string block(const TextTable& table, const Places& chosen, std::vector<std:
     return text;
 }
 
-// Appends the column `next`, with the interval that follows it.
-Places with_next(const TextTable& table, Places chosen, std::size_t next) {
-    do chosen.push_back(next++);
-    while (next < table.columns.size() && table.columns[next].beside);
-    return chosen;
-}
-
 // Numbers the rows; the number is then the only key.
 TextTable numbered(TextTable table) {
     TextColumn numbers{{"row"}, true};
@@ -171,9 +165,9 @@ std::string on_screen(const TextTable& table) {
     std::string text;
     for (std::size_t next = keys.size(); next < all.size();) {
         Places chosen = keys;
-        do chosen = with_next(table, std::move(chosen), next);
-        while ((next = 1 + chosen.back()) < all.size() &&
-               room_of(least, with_next(table, chosen, next)) <= base::kScreenColumns);
+        do chosen.push_back(next++);
+        while (next < all.size() &&
+               room_of(least, chosen) + 2 + least[next] <= base::kScreenColumns);
         if (!text.empty()) text += '\n';
         text += block(table, chosen, least);
     }

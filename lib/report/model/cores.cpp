@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/numbers.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/ladder.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/facts.hpp"

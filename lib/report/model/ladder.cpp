@@ -9,7 +9,6 @@
 #include <set>
 
 #include "base/numbers.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/facts.hpp"

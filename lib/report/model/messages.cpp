@@ -7,7 +7,6 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/numbers.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"

@@ -11,7 +11,6 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/chosen_runs.hpp"
 
 namespace ranklab::report::model {

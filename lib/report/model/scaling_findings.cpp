@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "report/frame/readable.hpp"
 #include "stats/interval.hpp"
 #include "vocabulary/settings.hpp"
 

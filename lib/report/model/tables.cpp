@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "base/terminal.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"

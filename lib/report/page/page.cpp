@@ -7,8 +7,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "report/diagnosis/diagnosis.hpp"
-#include "report/frame/readable.hpp"
-#include "report/model/conditions.hpp"
+#include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/network.hpp"
 #include "report/model/values.hpp"
@@ -44,9 +43,7 @@ std::string rate_of(const std::string& command) {
 // The work of a run, without the way in which ranks do it.
 std::string task_of(const Run& run) {
     if (run.command == "io")
-        return fmt::format("Writing {} x {} x {} float64 on {}", run.setting(setting::kFiles),
-                           run.setting(setting::kSize), run.setting(setting::kSize),
-                           model::file_system_of(run));
+        return "Writing " + model::records_text(run) + " on " + model::file_system_of(run);
     if (model::is_comm(run)) return model::headline_task(run);
     std::string task = run.setting(setting::kModel);
     for (const auto key : {setting::kData, setting::kWidth})

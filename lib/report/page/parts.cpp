@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "report/frame/readable.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 
@@ -53,32 +53,17 @@ Frame numbers_of(const figures::Figure& figure) {
     return numbers;
 }
 
-std::string base64(const std::string& bytes) {
-    static constexpr char kLetters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string out;
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        unsigned word = 0;
-        for (std::size_t k = 0; k < 3; ++k)
-            word =
-                word << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-        for (std::size_t k = 0; k < 4; ++k)
-            out += i + k <= bytes.size() ? kLetters[word >> (18U - 6 * k) & 63U] : '=';
-    }
-    return out;
-}
-
 // Each rank's mean over the counted rows. Runs of more than 64 ranks store only the means.
 std::vector<double> means_of(const Run& run, const Measurement& m) {
-    std::vector<double> means;
-    if (m.columns > 1 && m.rows() > 0) {
-        means.assign(m.columns, 0);
-        for (std::size_t i = 0; i < m.samples.size(); ++i)
-            means[i % m.columns] += m.samples[i] / static_cast<double>(m.rows());
+    if (m.columns < 2 || m.rows() == 0) {
+        std::vector<double> stored;
+        for (const auto& row : model::rows_of(run, "rank_summaries"))
+            if (row.text("measurement") == m.name) stored.push_back(row.number("mean"));
+        return stored;
     }
-    if (!means.empty()) return means;
-    for (const auto& row : model::rows_of(run, "rank_summaries"))
-        if (row.text("measurement") == m.name) means.push_back(row.number("mean"));
+    std::vector<double> means(m.columns);
+    for (std::size_t i = 0; i < m.samples.size(); ++i)
+        means[i % m.columns] += m.samples[i] / base::real(m.rows());
     return means;
 }
 
@@ -153,7 +138,7 @@ std::string figures_of(const figures::Section& section, std::string& not_drawn) 
         drawn.push_back(Object{{"name", figure.name},
                                {"title", figure.title},
                                {"caption", figure.caption},
-                               {"picture", svg ? Data(base64(*svg)) : Data(false)},
+                               {"picture", svg ? Data(*svg) : Data(false)},
                                {"why_not", why_not},
                                {"numbers", html_of(numbers_of(figure))}});
     }

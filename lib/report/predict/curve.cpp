@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "report/frame/readable.hpp"
 
 namespace ranklab::report::predict {
 namespace {

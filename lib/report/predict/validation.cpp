@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "report/frame/readable.hpp"
 #include "report/predict/curve.hpp"
 #include "stats/line_fit.hpp"
 

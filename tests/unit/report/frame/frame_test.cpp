@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/frame/readable.hpp"
 #include "unit/report/outputs.hpp"
 
 namespace ranklab::report {
@@ -66,7 +65,6 @@ TEST(Frame, GroupsAndSorts) {
     frame.sort({frame.find("ranks")});
     EXPECT_EQ(frame.at(0, "ranks").number, 1);
     EXPECT_EQ(frame.at(3, "ranks").number, 10) << "numbers in their order";
-    EXPECT_TRUE(in_order("9", "10") && in_order("9", "a") && !in_order("b", "a"));
     EXPECT_TRUE(frame.at(0, "nothing").empty());
 }
 
@@ -137,8 +135,7 @@ TEST(Sentences, OneRowEach) {
         text += name_of(one.verdict) + ": " + sentence(one) + '\n';
     }
     for (int i = 0; i <= static_cast<int>(CaveatKind::said); ++i)
-        text += name_of(static_cast<CaveatKind>(i)) + ": " +
-                sentence(Caveat{static_cast<CaveatKind>(i), "WHAT"}) + '\n';
+        text += sentence(Caveat{static_cast<CaveatKind>(i), "WHAT"}) + '\n';
     all.add("sentences", text);
     all.expect("sentences.txt");
 }
