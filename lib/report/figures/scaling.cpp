@@ -9,7 +9,6 @@
 #include "base/numbers.hpp"
 #include "report/figures/figure.hpp"
 #include "report/model/scaling.hpp"
-#include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::figures {

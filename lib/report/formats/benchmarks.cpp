@@ -8,8 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "base/error.hpp"
-#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/frame.hpp"

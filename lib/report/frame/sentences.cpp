@@ -1,6 +1,5 @@
 #include "report/frame/sentences.hpp"
 
-#include <fmt/args.h>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -61,7 +61,7 @@ Object headline(const Groups& all, const std::string& task,
     const model::Cores cores = all.cores(best);
     std::vector<std::string> caveats;
     for (const auto& caveat : all.table().rows[best].caveats) caveats.push_back(sentence(caveat));
-    const auto detailed = detailed_groups(all);
+    const auto detailed = figures::newest_groups(all, "", kMostDetailed);
     return {
         {"workload", task},
         {"value", readable(found.number, all.unit(rate))},

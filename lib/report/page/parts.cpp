@@ -18,7 +18,7 @@ using model::Groups;
 using results::Measurement;
 using results::Run;
 
-constexpr std::size_t kMostRows = 60, kMostDetailed = 60, kMostRanks = 128;
+constexpr std::size_t kMostRows = 60, kMostRanks = 128;
 
 // A row per group of one command.
 Frame summary_frame(const Groups& groups, const std::string& command) {
@@ -109,10 +109,6 @@ Frame facts_frame(const Run& run) {
 
 }  // namespace
 
-std::vector<std::size_t> detailed_groups(const Groups& groups) {
-    return figures::newest_groups(groups, "", kMostDetailed);
-}
-
 std::string summary_of(const Groups& groups) {
     std::string text;
     for (const auto& [command, heading] : {std::pair{"train", "Training"},
@@ -162,7 +158,7 @@ std::string ranks_of(const figures::Source& source) {
 }
 
 std::string runs_of(const figures::Source& source) {
-    const auto groups = detailed_groups(source.groups);
+    const auto groups = figures::newest_groups(source.groups, "", kMostDetailed);
     std::string text;
     for (const std::size_t group : groups) {
         const Run run = source.newest(group);

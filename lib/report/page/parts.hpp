@@ -21,8 +21,7 @@ using List = kainjow::mustache::list;
 /// Fills the template of that name. {{name}} escapes texts of results files.
 std::string filled(const char* name, const Data& data);
 
-/// The groups whose newest run the page shows in full.
-std::vector<std::size_t> detailed_groups(const model::Groups& groups);
+inline constexpr std::size_t kMostDetailed = 60;  ///< groups whose newest run is shown in full
 
 std::string summary_of(const model::Groups& groups);
 /// Fills `not_drawn` with the reason if a picture is missing.
