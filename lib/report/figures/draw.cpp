@@ -100,7 +100,8 @@ std::string key_title(const Series& series) {
 // Error bars as vectors, since gnuplot's yerrorbars erase their points. `columns`: x:y:dx:dy.
 std::string error_bars(std::size_t series, const char* columns, const std::string& colour) {
     return fmt::format(
-        "$d{} using {} with vectors heads size screen 0.005,90 linecolor {} linewidth 1.4 notitle",
+        "$d{} using {} with vectors heads size screen 0.005,90 linecolor {} dashtype 1 linewidth "
+        "1.4 notitle",
         series, columns, colour);
 }
 
@@ -161,8 +162,9 @@ std::string bar_part(const Figure& figure, std::size_t i) {
         alone ? "solid 0.85 noborder"
               : fmt::format("pattern {} border", kPatterns[(i + i / kTypes) % kPatterns.size()]);
     return fmt::format(
-        "$d{} using 2:1:2:3:($1-0.24):($1+0.1) with boxxyerror linecolor {} fillstyle {} {}", i,
-        type_of(series), look, alone ? "notitle" : key_title(series));
+        "$d{} using 2:1:2:3:($1-0.24):($1+0.1) with boxxyerror linecolor {} dashtype 1 fillstyle "
+        "{} {}",
+        i, type_of(series), look, alone ? "notitle" : key_title(series));
 }
 
 // The name of each bar, and in a figure of one series its number at the bar's end (`reaches`).
