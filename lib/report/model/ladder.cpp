@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <set>
 
@@ -48,18 +47,6 @@ const std::vector<Column>& columns() {
     return all;
 }
 
-// Adds a row with a cell for each column.
-void add_row(Frame& table, const std::function<Cell(const std::string&)>& cell_of,
-             const std::string& mark) {
-    table.rows.emplace_back();
-    for (const Column& column : columns()) table.put(column, cell_of(column.name));
-    auto& caveats = table.rows.back().caveats;
-    const std::string& verified = table.at(table.rows.size() - 1, "verified").text;
-    if (verified == "NO") caveats.push_back({CaveatKind::invalid, "verification failed"});
-    if (verified != "NO" && verified != "yes") caveats.push_back({CaveatKind::not_verified});
-    if (!mark.empty()) caveats.push_back({CaveatKind::said, mark});
-}
-
 // Older programs stored neither place nor cache.
 Cell stored_cell(const Table& stored, std::size_t row, const Run& run, const std::string& name) {
     if (name == vocabulary::kJobTime)
@@ -71,28 +58,16 @@ Cell stored_cell(const Table& stored, std::size_t row, const Run& run, const std
     return cell_at(stored, name, row);
 }
 
-Cell run_cell(const Run& run, const std::string& name) {
-    const stats::Summary& time = run.find(vocabulary::kJobTime)->summary;
-    if (name == vocabulary::kJobTime) return {time.median, time.ci95};
-    if (name == "n") return time.n;
-    if (name == "rung") return run.setting(setting::kStrategy);
-    if (name == "ranks") return ranks_of(run);
-    if (name == "workers") return workers_of(run);
-    if (name == "verified") return run.verified();
-    for (const auto& [place, value] : storage_place(run))
-        if (place == name) return value;
-    return run.median(name);
-}
-
-std::string mark_of(const Run& run) {
-    if (run.valid) return "";
-    return run.warnings.empty() ? "the run is INVALID" : "INVALID: " + run.warnings.front();
-}
-
-// The same records, on the same machine; hosts count if equally many took part.
-bool are_of_one_ladder(const Run& a, const Run& b) {
-    const bool as_many = node_count(a) == node_count(b);
-    return records_text(a) == records_text(b) && machine_of(a, as_many) == machine_of(b, as_many);
+void add_row(Frame& table, const Table& stored, std::size_t row, const Run& run) {
+    table.rows.emplace_back();
+    for (const Column& column : columns())
+        table.put(column, stored_cell(stored, row, run, column.name));
+    auto& caveats = table.rows.back().caveats;
+    const std::string& verified = table.at(table.rows.size() - 1, "verified").text;
+    if (verified == "NO") caveats.push_back({CaveatKind::invalid, "verification failed"});
+    if (verified != "NO" && verified != "yes") caveats.push_back({CaveatKind::not_verified});
+    if (const auto mark = text_at(stored, "mark", row); !mark.empty())
+        caveats.push_back({CaveatKind::said, mark});
 }
 
 // A strategy that is measured with several ranks or workers has rows of different names.
@@ -254,33 +229,9 @@ std::string records_text(const Run& run) {
 Ladder ladder_of(const Run& run) {
     Ladder ladder{.title = records_text(run)};
     const Table* stored = run.find_table("ladder");
-    for (std::size_t i = 0; stored != nullptr && i < row_count(*stored); ++i)
-        add_row(
-            ladder.table,
-            [&](const std::string& name) { return stored_cell(*stored, i, run, name); },
-            text_at(*stored, "mark", i));
+    for (std::size_t row = 0; stored != nullptr && row < row_count(*stored); ++row)
+        add_row(ladder.table, *stored, row, run);
     complete(ladder, run.fact(fact::kLadderBaseline));
-    return ladder;
-}
-
-// Strategies in the order of their first runs.
-Ladder newest_ladder(const std::vector<Run>& runs) {
-    const auto last = std::find_if(runs.rbegin(), runs.rend(), is_strategy_run);
-    if (last == runs.rend()) return {};
-    InsertionOrderedMap<std::tuple<std::string, std::int64_t, std::int64_t>, const Run*> newest;
-    std::string baseline;
-    for (const auto& run : runs) {
-        if (!is_strategy_run(run) || !are_of_one_ladder(run, *last)) continue;
-        const std::string strategy = run.setting(setting::kStrategy);
-        newest[{strategy, ranks_of(run), workers_of(run)}] = &run;
-        if (run.fact(fact::kIsBaseline) == "yes") baseline = strategy;
-    }
-    Ladder ladder{.title = records_text(*last) + ", the newest run of each"};
-    for (const Run* run : newest.all())
-        add_row(
-            ladder.table, [&](const std::string& name) { return run_cell(*run, name); },
-            mark_of(*run));
-    complete(ladder, baseline);
     return ladder;
 }
 

@@ -31,10 +31,6 @@ struct Ladder {
 };
 /// The run's table `ladder`; empty if the run has none.
 Ladder ladder_of(const results::Run& run);
-/// Makes a ladder from runs of one strategy each, the newest last: a row for the newest run of each
-/// strategy, ranks and workers that has the files, size and surroundings of the last run.
-Ladder newest_ladder(const std::vector<results::Run>& runs);
-
 /// A selection of the columns, the fastest row first; with `wide` all columns, in the stored order.
 Frame frame_of(const Ladder& ladder, bool wide);
 

@@ -47,19 +47,11 @@ TEST(Ladder, NamesTheTierOfTheFastest) {
     EXPECT_EQ(advice_of({{"a", {1, {0.9, 1.1}}}}, "NO"), Verdict::nothing_verified);
 }
 
-TEST(Ladder, OfTablesAndOfRuns) {
+TEST(Ladder, IsAsStored) {
     Outputs all;
     all.add("narrow, by time", text_of(frame_of(ladder_of(sample_ladder()), false)));
     all.add("wide", text_of(frame_of(ladder_of(sample_ladder()), true)));
-    const std::vector<StoredRun> runs{rung_run("binary", 1, 1, {0.5, {0.4, 0.6}}),
-                                      rung_run("text-loop", 1, 1, {2, {1.9, 2.1}}),
-                                      rung_run("binary", 1, 1, {0.25, {0.2, 0.3}})};
-    const Ladder newest = newest_ladder(runs);
-    ASSERT_EQ(newest.table.rows.size(), 2U) << "the newest of each";
-    EXPECT_EQ(newest.table.at(0, "speedup").number, 8);
-    all.add("rung by rung", text_of(frame_of(newest, true)));
     all.expect("ladder.txt");
-    EXPECT_TRUE(newest_ladder({}).empty());
 }
 
 TEST(Messages, AreCurvesByWhatTheyAreOf) {
