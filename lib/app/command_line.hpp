@@ -39,7 +39,7 @@ struct CommandGroup {
 
 /// --help --version, of every program.
 void describe_help(options::Schema& schema);
-/// Of --output FILE of reports, for ReportOutput.
+/// Of --output FILE of reports, for write_report().
 inline constexpr const char* kReportOutputHelp =
     "write to this file instead of stdout; on failure the file is unchanged";
 

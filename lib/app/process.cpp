@@ -22,6 +22,7 @@
 #include "hdf5/file.hpp"
 #include "options/schema.hpp"
 #include "report/formats/formats.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -125,24 +126,19 @@ fs::path checked_target(const std::string& path, const char* setting) {
 
 }  // namespace
 
-ReportOutput::ReportOutput(const std::string& path) : path_(path) {
-    if (path.empty()) return;
-    const fs::path target = checked_target(path, "output");
+void write_report(const std::optional<std::string>& path,
+                  const std::function<void(const report::model::Sink&)>& fill) {
+    if (path.value_or("").empty()) {
+        std::string text;
+        fill([&](std::string_view part) { text += part; });
+        return print_whole(text);
+    }
+    const fs::path target = checked_target(*path, "output");
     results::make_parent_folders(target);
-    file_.emplace(target, "output");
-}
-
-void ReportOutput::write(std::string_view text) {
-    if (file_)
-        file_->write(std::as_bytes(std::span(text)));
-    else
-        text_ += text;
-}
-
-void ReportOutput::commit() {
-    if (!file_) return print_whole(text_);
-    file_->commit();
-    base::log::info("the report is in " + base::one_line(path_));
+    results::StagedFile file(target, "output");
+    fill([&](std::string_view part) { file.write(std::as_bytes(std::span(part))); });
+    file.commit();
+    base::log::info("the report is in " + base::one_line(*path));
 }
 
 void check_json_file(const vocabulary::CommonSettings& common) {

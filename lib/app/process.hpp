@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "report/model/chosen_runs.hpp"
 #include "results/run.hpp"
-#include "results/staged_file.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::app {
@@ -43,24 +43,12 @@ void print_progress(const std::string& line);
 /// Throws EnvironmentError, once, if output since the last print_whole() was lost.
 void check_printed();
 
-/// Holds written text until commit(), so that a report that fails half way prints nothing and
-/// leaves the file unchanged.
-class ReportOutput {
-  public:
-    /// `path` "": stdout. Throws OptionError if the path is a folder, a device or an HDF5 file,
-    /// which a report must not replace; EnvironmentError if it cannot be written.
-    explicit ReportOutput(const std::string& path);
-
-    void write(std::string_view text);
-    /// Writes the text, and names the file on stderr. Throws EnvironmentError if stdout or the file
-    /// cannot be written.
-    void commit();
-
-  private:
-    std::string path_;  ///< as given by the user
-    std::optional<results::StagedFile> file_;
-    std::string text_;  ///< for stdout
-};
+/// Calls `fill`, which passes the report's parts to its argument, and then writes them to the file
+/// `path`, or to stdout if there is no path. An error on the way prints nothing and leaves the file
+/// unchanged. Throws OptionError, before `fill`, if the path is a folder, a device or an HDF5 file,
+/// which a report must not replace; EnvironmentError if the report cannot be written.
+void write_report(const std::optional<std::string>& path,
+                  const std::function<void(const report::model::Sink&)>& fill);
 
 /// On rank 0, before the work: throws OptionError or EnvironmentError if the file of --json-file
 /// cannot be written.

@@ -92,9 +92,8 @@ int show(const options::Options& given, const Words& /*words*/) {
             "file");
     const auto [a, b] = report::compare::read_sides({sides[0], sides[1], asked.file, asked.where});
     const auto comparison = report::compare::compare(a, b, how);
-    ReportOutput output(asked.output.value_or(""));
-    output.write(written(comparison, gate, asked.format));
-    output.commit();
+    write_report(asked.output,
+                 [&](const auto& sink) { sink(written(comparison, gate, asked.format)); });
     // A gate without a verdict also says so on stderr, for users who do not read the report.
     if (gate.fail_on_regression && comparison.inconclusive() > 0)
         base::log::warn("the gate " + report::compare::gate_line(comparison, gate));

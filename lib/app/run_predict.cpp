@@ -130,11 +130,11 @@ PredictSettings settled(const options::Options& given) {
 
 int show(const options::Options& given, const Words& /*words*/) {
     const auto asked = settled(given);
-    ReportOutput output(asked.output.value_or(""));
-    output.write(asked.validate         ? validation_text(asked)
-                 : asked.by_mechanism() ? mechanism_text(asked)
-                                        : forecast_text(asked));
-    output.commit();
+    write_report(asked.output, [&](const auto& sink) {
+        sink(asked.validate         ? validation_text(asked)
+             : asked.by_mechanism() ? mechanism_text(asked)
+                                    : forecast_text(asked));
+    });
     return 0;
 }
 

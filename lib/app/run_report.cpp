@@ -269,13 +269,13 @@ int show(const options::Options& given, const Words& /*words*/) {
     const ChosenRuns runs = chosen_runs(asked);
     report::model::refuse_unknown_keys(listed(asked.group_by), {runs.file()});
     report::model::refuse_unknown_measurements(measurements_asked(asked), {runs.file()});
-    ReportOutput output(asked.output.value_or(""));
-    write_asked(runs, asked, [&](std::string_view text) { output.write(text); });
-    // On stderr, since formats for programs have no place for the message.
-    if (asked.format != "text" && asked.format != "html" && !runs.everything() &&
-        runs.headers().empty())
-        base::log::warn(base::printable(base::trim(runs.nothing()), 400));
-    output.commit();
+    write_report(asked.output, [&](const Sink& sink) {
+        write_asked(runs, asked, sink);
+        // On stderr, since formats for programs have no place for the message.
+        if (asked.format != "text" && asked.format != "html" && !runs.everything() &&
+            runs.headers().empty())
+            base::log::warn(base::printable(base::trim(runs.nothing()), 400));
+    });
     return 0;
 }
 
