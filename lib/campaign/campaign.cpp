@@ -105,16 +105,14 @@ struct Workload {
     std::int64_t minutes = 0;
 };
 
-// Throws OptionError for options of a sweep that a campaign's section may not have.
-void refuse_in_section(const SweepSettings& own, const std::string& place) {
-    const SweepSettings none;
-    for (const auto& [name, given] :
-         {std::pair{"output", own.output != none.output},
-          std::pair{"launcher", own.launcher != none.launcher}, std::pair{"dry-run", own.dry_run},
-          std::pair{"config", own.config.has_value()}})
-        if (given)
-            throw base::OptionError(
-                fmt::format("{}: {} belongs to [campaign], or to the command line", place, name));
+// The options of a sweep without those that a campaign's section may not have.
+Schema sweep_keys(const std::string& program) {
+    const Texts elsewhere{"output", "launcher", "dry-run", "config"};
+    const Schema all = sweep_options(program);
+    Schema keys;
+    for (const auto& option : all.all())
+        if (std::ranges::find(elsewhere, option.name) == elsewhere.end()) keys.add(option);
+    return keys.no_option(elsewhere, "it belongs to [campaign], or to the command line");
 }
 
 Workload workload_of(const options::Section& section, const Campaign& campaign) {
@@ -127,11 +125,10 @@ Workload workload_of(const options::Section& section, const Campaign& campaign) 
     const auto own = checked(keys, mine, place).fields<SectionSettings>();
     if (!own.command)
         throw base::OptionError(fmt::format("{}: command = train, io or comm is missing", place));
-    const auto given = checked(sweep_options(*own.command), of_sweep, place);
+    const auto given = checked(sweep_keys(*own.command), of_sweep, place);
     Workload workload{section.name, place, request_of(*own.command, given),
                       minutes_of(own.time, place)};
     auto& sweep = workload.request.own;
-    refuse_in_section(sweep, place);
     sweep.output = campaign.output;
     sweep.launcher = campaign.slurm() ? "srun" : "mpirun";
     if (!sweep.ranks_per_node && campaign.ranks_per_node > 0)

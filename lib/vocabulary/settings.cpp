@@ -117,10 +117,10 @@ const options::Option& setting_row(std::string_view name) {
     return known == nullptr ? other : *known;
 }
 
-bool matters_to(SettingUse asker, std::string_view setting, std::string_view value) {
+bool matters_to(SettingUse use, std::string_view setting, std::string_view value) {
     const auto& option = setting_row(setting);
     if (!value.empty() && value == value_when_absent(setting)) return false;
-    if (asker == SettingUse::sample_work)
+    if (use == SettingUse::sample_work)
         return option.role == Role::work && !option.keeps_sample_work;
     switch (option.role) {
         case Role::work:
@@ -129,10 +129,10 @@ bool matters_to(SettingUse asker, std::string_view setting, std::string_view val
         case Role::scale:
         case Role::length:
         case Role::aside:
-            return asker != SettingUse::group;
+            return use != SettingUse::group;
         case Role::times:
         case Role::kept:
-            return asker == SettingUse::comparison;
+            return use == SettingUse::comparison;
         default:
             return false;
     }

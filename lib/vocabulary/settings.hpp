@@ -177,7 +177,7 @@ enum class SettingUse {
     factor,      ///< runs that differ only here are not repetitions
     sample_work  ///< what a rank computes on one sample depends on it
 };
-bool matters_to(SettingUse asker, std::string_view setting, std::string_view value = {});
+bool matters_to(SettingUse use, std::string_view setting, std::string_view value = {});
 
 /// The value that matches what a run of an older version, which lacks the setting, did; `run` has
 /// its other settings. "" if the setting existed from the start.

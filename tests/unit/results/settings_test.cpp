@@ -23,7 +23,7 @@ Names those_that(Has has) {
     return names;
 }
 
-Names all_or_throw(const Names& one, const Names& other) {
+Names both_of(const Names& one, const Names& other) {
     Names both = one;
     both.insert(other.begin(), other.end());
     return both;
@@ -46,9 +46,9 @@ TEST(Settings, MatterToSomeAndNotToOthers) {
             [asker](const options::Option& option) { return !matters_to(asker, option.name); });
     };
     EXPECT_EQ(unimportant_to(SettingUse::comparison), kToNobody);
-    EXPECT_EQ(unimportant_to(SettingUse::factor), all_or_throw(kToNobody, kToComparisonAlone));
+    EXPECT_EQ(unimportant_to(SettingUse::factor), both_of(kToNobody, kToComparisonAlone));
     EXPECT_EQ(unimportant_to(SettingUse::group),
-              all_or_throw(all_or_throw(kToNobody, kToComparisonAlone), kNotToGroups));
+              both_of(both_of(kToNobody, kToComparisonAlone), kNotToGroups));
 }
 
 TEST(Settings, OfALaterProgramMatterToAll) {
