@@ -22,9 +22,13 @@ struct HelpSettings {
     bool help = false, version = false;
 };
 
+std::string name_of(const CommandGroup& program) {
+    return program.command.empty() ? "ranklab" : "ranklab " + program.command;
+}
+
 // "make mnist" of the command "data make mnist".
 std::string name_of(const CommandGroup& program, const Command& verb) {
-    return verb.text.command.substr(program.command.size() + 1);
+    return verb.text.command.substr(program.command.empty() ? 0 : program.command.size() + 1);
 }
 
 Words names_of(const CommandGroup& program) {
@@ -77,10 +81,11 @@ std::string narrow_examples(const std::string& examples) {
 }
 
 void print_help(const CommandGroup& program) {
-    print("Usage: ranklab {} COMMAND {}\n\n{}\nCommands:\n", program.command, program.usage,
+    const std::string name = name_of(program);
+    print("Usage: {} COMMAND {}\n\n{}\nCommands:\n", name, program.usage,
           base::wrapped("", program.summary));
     print_verbs(program);
-    print("\nranklab {} COMMAND --help says more. To begin with:\n", program.command);
+    print("\n{} COMMAND --help says more. To begin with:\n", name);
     for (const auto& verb : program.verbs) print_text(narrow_examples(verb.text.examples));
 }
 
@@ -130,8 +135,8 @@ std::optional<int> answer_early(const CommandGroup& program, const Words& words)
     if (given.empty())
         throw base::OptionError(fmt::format("unexpected '{}' before the command; commands: {}",
                                             words.front(), base::join(known, ", ")));
-    throw base::OptionError(fmt::format("there is no 'ranklab {} {}'{}; commands: {}",
-                                        program.command, text, base::or_did_you_mean(text, known),
+    throw base::OptionError(fmt::format("there is no '{} {}'{}; commands: {}", name_of(program),
+                                        text, base::or_did_you_mean(text, known),
                                         base::join(known, ", ")));
 }
 

@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "options/options.hpp"
@@ -18,7 +17,7 @@ struct ProgramText {
     std::string command;  ///< "train"
     std::string usage;    ///< what follows "ranklab train" in the usage line
     std::string summary;
-    std::string examples;  ///< indented command lines
+    std::string examples = {};  ///< indented command lines
 };
 
 /// A command, or a verb of one ("data make mnist").
@@ -31,7 +30,7 @@ struct Command {
 
 /// A program with verbs.
 struct CommandGroup {
-    std::string command;  ///< "data"
+    std::string command;  ///< "data"; "" for ranklab itself
     std::string summary;
     std::string usage;  ///< after "ranklab data COMMAND"
     std::vector<Command> verbs;
@@ -74,8 +73,7 @@ void print_version();
 /// programs print.
 bool answer_completion(const Words& words, const std::vector<Command>& verbs);
 /// The completion script of a shell for all commands; `parts` are the programs' own parts.
-using Commands = std::vector<std::pair<std::string, std::string>>;
-std::string completion_script(const std::string& shell, const Commands& commands,
+std::string completion_script(const std::string& shell, const Words& commands,
                               const std::string& parts);
 
 }  // namespace ranklab::app

@@ -73,19 +73,16 @@ std::string completion(const std::vector<Command>& verbs) {
 
 }  // namespace
 
-std::string completion_script(const std::string& shell, const Commands& commands,
+std::string completion_script(const std::string& shell, const Words& commands,
                               const std::string& parts) {
     std::string programs = "ranklab";
-    Words names;
-    for (const auto& [name, summary] : commands) {
-        names.push_back(name);
+    for (const auto& name : commands)
         if (name != "completion") programs += " ranklab-" + name;
-    }
     const char* const end =
         shell == "bash" ? "\ncomplete -F _ranklab {}\n"
                         : "\nif [[ $funcstack[1] == _ranklab ]]; then _ranklab \"$@\"; else "
                           "compdef _ranklab {}; fi\n";
-    return std::string(template_text("driver." + shell)) + '\n' + fork("", names) +
+    return std::string(template_text("driver." + shell)) + '\n' + fork("", commands) +
            fork("completion", {"bash", "zsh"}) + parts + fmt::format(fmt::runtime(end), programs);
 }
 
