@@ -213,7 +213,7 @@ std::string shape_of(const std::vector<host::Placement>& placements) {
             fmt::format("{}on {} core{}", threads, p.cores.size(), p.cores.size() == 1 ? "" : "s"));
     }
     return fmt::format("# ranks: {} on {} node{}, each {}", placements.size(), hosts.size(),
-                       hosts.size() == 1 ? "" : "s", report::model::some_of(shapes, 3, " or "));
+                       hosts.size() == 1 ? "" : "s", report::some_of(shapes, 3, " or "));
 }
 
 }  // namespace
@@ -221,7 +221,7 @@ std::string shape_of(const std::vector<host::Placement>& placements) {
 std::string placement_line(const std::vector<host::Placement>& placements) {
     std::set<std::string> hosts;
     for (const auto& p : placements) hosts.insert(p.host);
-    return fmt::format("{} ({})\n", shape_of(placements), report::model::some_of(hosts, 4));
+    return fmt::format("{} ({})\n", shape_of(placements), report::some_of(hosts, 4));
 }
 
 std::string placement_header(const std::vector<host::Placement>& placements) {

@@ -80,7 +80,7 @@ std::string value_in(const Conditions& conditions, const std::string& key) {
 }
 
 std::string listed(const Values& values) {
-    return model::some_of(values, 3, " | ", 60);
+    return some_of(values, 3, " | ", 60);
 }
 
 // The values of each key on each side, kNothing for runs without the key.

@@ -66,7 +66,7 @@ Lines notes_of(const Comparison& comparison) {
         for (const auto& one : group.differing)
             lines.push_back(fmt::format(
                 "{}{}: {} (A: {}; B: {})", one.allowed ? "allowed to differ" : "differs", where,
-                one.key, model::some_of(one.a, 4, " | "), model::some_of(one.b, 4, " | ")));
+                one.key, some_of(one.a, 4, " | "), some_of(one.b, 4, " | ")));
         for (const auto& note : group.notes)
             lines.push_back(fmt::format("note{}: {}", where, note));
     }

@@ -41,7 +41,7 @@ std::string phases(const Run& run) {
         parts.emplace_back(is_rest ? "other" : phase, row.number("percent"));
     }
     const auto shares = shares_of(parts, 1);
-    return shares.empty() ? "" : model::some_of(shares, 4) + " of all ranks' time";
+    return shares.empty() ? "" : some_of(shares, 4) + " of all ranks' time";
 }
 
 // The ceiling that limits the strategy: of its writing and fsync, or of opening and closing files.
@@ -146,7 +146,7 @@ std::string guidelines(const Run& run) {
     if (rows.empty()) return "";
     return fmt::format("{} of {} hold, {} violated{}{}, {} undecided",
                        rows.size() - broken - unknown, rows.size(), broken,
-                       names.empty() ? "" : ": ", model::some_of(names, 3), unknown);
+                       names.empty() ? "" : ": ", some_of(names, 3), unknown);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ class Trace {
         return fmt::format(
             "runs without each rank's times of steps or repetitions are not drawn: {}; above 64 "
             "ranks a run stores the slowest rank's alone",
-            model::some_of(left_out_, kMostNamed));
+            some_of(left_out_, kMostNamed));
     }
     const Json& drawn() const { return drawn_; }
 

@@ -149,7 +149,7 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
     if (!left_out.empty())
         base::log::warn(fmt::format(
             "Extra-P needs all measurements at the same points: {} of {} were left out ({})",
-            left_out.size(), all.size(), model::some_of(left_out, 3, ", ", 80)));
+            left_out.size(), all.size(), some_of(left_out, 3, ", ", 80)));
 }
 
 }  // namespace ranklab::report::formats

@@ -22,8 +22,7 @@ std::string where(const Run& run) {
     for (const auto& row : run.hosts) hosts.insert(row.host), devices.insert(row.device);
     if (hosts.empty()) return "unknown";
     return fmt::format("{} on {}: {}; {}", counted(run.hosts.size(), "rank"),
-                       counted(hosts.size(), "host"), model::some_of(hosts, 4),
-                       model::some_of(devices, 4));
+                       counted(hosts.size(), "host"), some_of(hosts, 4), some_of(devices, 4));
 }
 
 std::string header(const Run& run) {

@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "base/text.hpp"
-
 namespace ranklab::report {
 namespace {
 
@@ -129,14 +127,6 @@ const auto& words_of(const auto& table, auto key) {
     return *std::ranges::find_if(table, [&](const auto& row) { return row.key == key; });
 }
 
-std::string some_of(const std::vector<std::string>& names) {
-    constexpr std::size_t kMost = 3;
-    std::string text = base::join(
-        {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, names.size()))},
-        "; ");
-    return names.size() > kMost ? text + fmt::format(" and {} more", names.size() - kMost) : text;
-}
-
 std::string interval_of(const stats::Interval& ci) {
     return std::isfinite(ci.low) ? fmt::format(" (95 % interval {:.2f} .. {:.2f})", ci.low, ci.high)
                                  : "";
@@ -154,7 +144,8 @@ std::string sentence(const Finding& finding) {
                        fmt::arg("value", finding.value),
                        fmt::arg("ratio", fmt::format("{:.2f}", finding.ratio.ratio)),
                        fmt::arg("interval", interval_of(finding.ratio.ci)),
-                       fmt::arg("alike", some_of(finding.alike)), fmt::arg("unit", finding.unit));
+                       fmt::arg("alike", some_of(finding.alike, 3, "; ")),
+                       fmt::arg("unit", finding.unit));
 }
 
 std::string name_of(Verdict verdict) {

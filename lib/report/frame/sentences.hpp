@@ -3,12 +3,27 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
 #include "forecast/refusal.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::report {
+
+/// The first `most` texts and the number of the others: "a, b and 3 more". `longest` > 0 shortens
+/// each text (base::printable).
+template <class Texts>
+std::string some_of(const Texts& all, std::size_t most, std::string_view between = ", ",
+                    std::size_t longest = 0) {
+    std::vector<std::string> shown;
+    for (const auto& one : all)
+        if (shown.size() < most)
+            shown.push_back(longest == 0 ? one : base::printable(one, longest));
+    const std::size_t more = all.size() - shown.size();
+    return base::join(shown, between) + (more == 0 ? "" : " and " + std::to_string(more) + " more");
+}
 
 /// Why to read a row with care.
 enum class CaveatKind {

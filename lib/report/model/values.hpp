@@ -8,25 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
 #include "report/frame/frame.hpp"
 #include "results/result_file.hpp"
 #include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::model {
-
-/// The first `most` texts and the number of the others: "a, b and 3 more". `longest` > 0 shortens
-/// each text (base::printable).
-template <class Texts>
-std::string some_of(const Texts& all, std::size_t most, std::string_view between = ", ",
-                    std::size_t longest = 0) {
-    std::vector<std::string> shown;
-    for (const auto& one : all)
-        if (shown.size() < most)
-            shown.push_back(longest == 0 ? one : base::printable(one, longest));
-    const std::size_t more = all.size() - shown.size();
-    return base::join(shown, between) + (more == 0 ? "" : " and " + std::to_string(more) + " more");
-}
 
 /// The run's value of `key` as text; "" if it has none. A key is a setting ("model"), else a field
 /// (id, command, label, version, git_revision, exit_code, cut_short, valid: 0 or 1, ranks, nodes),

@@ -120,7 +120,7 @@ Data warnings_of(const Groups& groups, std::size_t invalid, const RunWarnings& o
     for (const auto& [kind, count] : kinds)
         add(fmt::format("{} {}", counted(count, "group"), of_groups(kind, count)), false);
     if (!groups.apart().empty())
-        add("runs that differ in " + model::some_of(groups.apart(), 6) +
+        add("runs that differ in " + some_of(groups.apart(), 6) +
                 " are in separate groups, and not points of one curve",
             false);
     for (const auto& [text, runs] : of_runs.all())

@@ -186,8 +186,7 @@ Frame values_of(const Frame& runs, const Places& columns) {
             texts.push_back(
                 values.size() == 1 ? value : fmt::format("{} ({})", value, counted(some, "run")));
         if (!texts.empty())
-            frame.rows.push_back(
-                {{runs.columns[column].name, model::some_of(texts, kMostValues, " | ")}});
+            frame.rows.push_back({{runs.columns[column].name, some_of(texts, kMostValues, " | ")}});
     }
     frame.sort({0});
     return frame;
