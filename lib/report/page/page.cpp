@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "report/diagnosis/diagnosis.hpp"
@@ -106,13 +105,16 @@ Data headlines_of(const figures::Source& source) {
 using RunWarnings = InsertionOrderedMap<std::string, std::pair<std::string, std::size_t>>;
 
 // The list "Read this first".
-Data warnings_of(const Groups& groups, std::size_t invalid, const RunWarnings& of_runs) {
+Data warnings_of(const Groups& groups, const RunWarnings& of_runs) {
     List all;
     const auto add = [&](const std::string& text, bool bad) {
         if (all.size() < kMostWarnings) all.push_back(Object{{"text", text}, {"bad", bad}});
     };
+    const auto invalid = std::ranges::count_if(
+        groups.runs().rows, [](const Row& run) { return run.has(CaveatKind::invalid); });
     if (invalid > 0)
-        add(fmt::format("{} invalid: none of their numbers is used", counted(invalid, "run")),
+        add(counted(static_cast<std::size_t>(invalid), "run") +
+                " invalid: none of their numbers is used",
             true);
     std::map<CaveatKind, std::size_t> kinds;
     for (const auto& row : groups.table().rows)
@@ -132,9 +134,6 @@ Data warnings_of(const Groups& groups, std::size_t invalid, const RunWarnings& o
 
 std::string filled(const char* name, const Data& data) {
     kainjow::mustache::mustache page{std::string(template_text(name))};
-    if (!page.is_valid())
-        throw base::Error(
-            fmt::format("internal: the template '{}' is none: {}", name, page.error_message()));
     page.set_custom_escape([](const std::string& text) { return html_escape(text); });
     return page.render(data);
 }
@@ -143,11 +142,9 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     const model::References references = model::read_references(folder);
     const model::GroupQuery query{.measurements = model::names_shown(vocabulary::Shown::summary)};
     Frame table;
-    std::size_t invalid = 0;
     RunWarnings warnings;
     runs.visit(results::Detail::summaries, [&](const Run& run) {
         add_run(table, query, run);
-        invalid += run.valid ? 0 : 1;
         for (const auto& warning : run.warnings)
             warnings[warning].first = warning, ++warnings[warning].second;
     });
@@ -182,7 +179,7 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
                                       {"style", std::string(template_text("style.css"))},
                                       {"lead", lead_of(runs, groups)},
                                       {"headlines", headlines_of(source)},
-                                      {"warnings", warnings_of(groups, invalid, warnings)},
+                                      {"warnings", warnings_of(groups, warnings)},
                                       {"sections", sections}});
 }
 
