@@ -157,7 +157,12 @@ std::optional<options::Options> parse_or_answer(const Command& command, const Wo
     if (!all) {
         auto options = options::Options::parse(command.schema, words);
         asked = options.fields<HelpSettings>();
-        if (!asked.help && !asked.version) return options;
+        if (!asked.help && !asked.version) {
+            if (options.positional().size() < command.schema.least_positional())
+                throw base::OptionError(fmt::format("words are missing; type ranklab {} {}",
+                                                    command.text.command, command.text.usage));
+            return options;
+        }
     }
     if (is_output_rank()) asked.version ? print_version() : print_help(command, all);
     return std::nullopt;

@@ -89,18 +89,14 @@ using Work = int(const Campaign&, const CampaignRequest&);
 // `flag`: "--json", "--dry-run", or "" for none.
 Command command_of(const std::string& verb, const char* summary, Work* work,
                    std::string_view flag) {
-    Command command{
-        {"campaign " + verb, "FILE.ini", summary,
-         fmt::format("  ranklab campaign {} configs/campaigns/proposal.ini\n", verb)},
-        {},
-        [=](const options::Options& given, const Words&) {
-            if (given.positional().empty())
-                throw base::OptionError(fmt::format(
-                    "campaign {0} needs the campaign's file: ranklab campaign {0} FILE.ini", verb));
-            return work(campaign::read_campaign(given.positional().front()),
-                        given.fields<CampaignRequest>());
-        }};
-    auto& schema = command.schema.positional(1).section("Options");
+    Command command{{"campaign " + verb, "FILE.ini", summary,
+                     fmt::format("  ranklab campaign {} configs/campaigns/proposal.ini\n", verb)},
+                    {},
+                    [work](const options::Options& given, const Words&) {
+                        return work(campaign::read_campaign(given.positional().front()),
+                                    given.fields<CampaignRequest>());
+                    }};
+    auto& schema = command.schema.positional(1, 1).section("Options");
     if (flag == "--json") schema.flag("json", &CampaignRequest::json, "print JSON");
     if (flag == "--dry-run")
         schema.flag("dry-run", &CampaignRequest::dry_run, "print the commands or batch scripts");

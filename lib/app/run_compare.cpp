@@ -86,10 +86,6 @@ int show(const options::Options& given, const Words& /*words*/) {
                                               listed(asked.ignore), asked.with_unverified};
     const report::compare::Gate gate{asked.fail_on_regression.has_value(),
                                      asked.inconclusive == "fail"};
-    if (sides.size() != 2)
-        throw base::OptionError(
-            "compare needs two sides, A and B: ranklab compare old.h5 new.h5, or two labels of one "
-            "file");
     const auto [a, b] = report::compare::read_sides({sides[0], sides[1], asked.file, asked.where});
     const auto comparison = report::compare::compare(a, b, how);
     write_report(asked.output,
@@ -103,7 +99,7 @@ int show(const options::Options& given, const Words& /*words*/) {
 options::Schema rows() {
     using S = CompareSettings;
     options::Schema schema;
-    schema.positional(2);
+    schema.positional(2, 2);
     schema.section("Which runs")
         .text("file", &S::file, "FILE", "the results file in which to look up labels and revisions")
         .texts("where", &S::where, "CONDITION",

@@ -31,13 +31,6 @@ struct ResultsSettings {
     double lock_timeout = results::kLockTimeout;
 };
 
-std::string file_of(const ResultsSettings& asked, const char* verb) {
-    if (asked.files.empty())
-        throw base::OptionError(fmt::format(
-            "results {} needs a results file: ranklab results {} results/ranklab.h5", verb, verb));
-    return asked.files.front();
-}
-
 report::model::ChosenRuns chosen(const std::string& file, const ResultsSettings& asked) {
     return {ResultFile(file), {.conditions = asked.where}};
 }
@@ -53,7 +46,7 @@ std::string size_text(std::uint64_t bytes) {
 }
 
 std::string list(const ResultsSettings& asked) {
-    const std::string file = file_of(asked, "list");
+    const std::string file = asked.files.front();
     const auto runs = chosen(file, asked);
     const auto headers = runs.headers();
     if (headers.empty()) return runs.nothing();
@@ -71,7 +64,6 @@ void refuse_ruin(const std::string& file, const results::Inspection& found) {
 
 // One line per file, and one per damaged run.
 std::string check(const ResultsSettings& asked) {
-    file_of(asked, "check");
     for (const auto& file : asked.files) {
         const auto found = results::inspect(file);
         print_whole(fmt::format("{}: {} runs, {}, {} damaged\n", base::one_line(file), found.runs,
@@ -91,10 +83,6 @@ std::string check(const ResultsSettings& asked) {
 
 std::string merge(const ResultsSettings& asked) {
     const Words& files = asked.files;
-    if (files.size() < 2)
-        throw base::OptionError(
-            "results merge needs the file to merge into and what to merge: ranklab results merge "
-            "ALL.h5 A.h5 B.h5");
     std::string text;
     for (const auto& merged :
          results::merge(files.front(), {files.begin() + 1, files.end()}, asked.lock_timeout))
@@ -118,7 +106,7 @@ std::set<std::string> whole_runs(const std::string& file) {
 }
 
 std::string export_some(const ResultsSettings& asked) {
-    const std::string file = file_of(asked, "export");
+    const std::string file = asked.files.front();
     if (!asked.output)
         throw base::OptionError("results export needs a file to write; give --output NEW.h5");
     const auto runs = chosen(file, asked);
@@ -148,7 +136,7 @@ std::vector<RunHeader> doomed_runs(const std::string& file, const ResultsSetting
 }
 
 std::string prune(const ResultsSettings& asked) {
-    const std::string file = file_of(asked, "prune");
+    const std::string file = asked.files.front();
     const auto doomed = doomed_runs(file, asked);
     if (doomed.empty()) return "0 runs to remove\n";
     const auto lines = [&](const char* verb) {
@@ -185,10 +173,10 @@ Command command_of(ProgramText text, options::Schema schema,
 
 CommandGroup program() {
     using S = ResultsSettings;
-    const auto options = [](std::size_t files) {
-        return options::Schema().positional(files).section("Options");
+    const auto options = [](std::size_t most, std::size_t least) {
+        return options::Schema().positional(most, least).section("Options");
     };
-    const auto where = options(1).texts(
+    const auto where = options(1, 1).texts(
         "where", &S::where, "CONDITION",
         "only runs that meet it: KEY=VALUE, !=, <, <=, >, >=; give it as often as there are "
         "conditions");
@@ -208,13 +196,13 @@ CommandGroup program() {
          command_of({"results check", "FILE...",
                      "Reads all data of every run; exit 3 if a run is damaged.",
                      "  ranklab results check results/ranklab.h5\n"},
-                    options(kMostFiles), check),
+                    options(kMostFiles, 1), check),
          command_of(
              {"results merge", "OUT FILE...", "Adds the runs of the files to OUT, each id once.",
               "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
               "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5   # runs "
               "that were set apart\n"},
-             options(kMostFiles).append(wait), merge),
+             options(kMostFiles, 2).append(wait), merge),
          command_of(
              {"results export", "FILE --output NEW.h5 [--where CONDITION]...",
               "Writes chosen runs to a new file.",

@@ -161,7 +161,7 @@ int run_mpi_program(const Program& program, const Words& words) {
         Session session(start, stall_timeout());
         return session.conclude([&] {
             comm::all_or_throw(session.control(), [&] {
-                if (!parsed) parsed = options::Options::parse(command.schema, words);
+                if (!parsed) parsed = parse_or_answer(command, words);  // throws
             });
             session.watch(stall_timeout());
             return work(session, *parsed);

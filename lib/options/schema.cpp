@@ -134,8 +134,9 @@ Schema& Schema::fallback(const std::string& name, std::string value) {
     return *this;
 }
 
-Schema& Schema::positional(std::size_t most) {
+Schema& Schema::positional(std::size_t most, std::size_t least) {
     most_positional_ = most;
+    least_positional_ = least;
     return *this;
 }
 

@@ -166,8 +166,8 @@ class Schema {
     Schema& instead_of(std::string other) { return change(&Option::instead_of, std::move(other)); }
     Schema& when_absent(std::string value, Relation where = {});
 
-    /// Allows up to `most` words without dashes (Options::positional).
-    Schema& positional(std::size_t most);
+    /// Sets the number of words without dashes (Options::positional).
+    Schema& positional(std::size_t most, std::size_t least = 0);
 
     /// Adds a row as it is, into the section last named. Throws Error if its short name is taken.
     Schema& add(Option option);
@@ -188,6 +188,7 @@ class Schema {
     /// Throws Error for an unknown name: a bug.
     const Option& at(const std::string& name) const;
     std::size_t most_positional() const { return most_positional_; }
+    std::size_t least_positional() const { return least_positional_; }
     /// The text of --help, by section: all options, or the essential ones (if there are any) with
     /// the number of the others.
     std::string help(bool all = true) const;
@@ -204,7 +205,7 @@ class Schema {
     std::vector<NoOption> no_options_;
     std::string list_advice_;
     std::string section_;
-    std::size_t most_positional_ = 0;
+    std::size_t most_positional_ = 0, least_positional_ = 0;
 };
 
 /// An error's message with the options to change: "... (--output)". A setting in capitals is an

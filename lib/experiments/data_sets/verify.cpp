@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "data/formats/verify.hpp"
 #include "experiments/data_sets/data_sets.hpp"
 
@@ -49,11 +48,8 @@ Verb verify_verb() {
                 "checksum\n"
                 "  mpirun -n 4 ranklab data verify train.h5                    the same, read by "
                 "four ranks\n",
-            .options = options::Schema().positional(1),
+            .options = options::Schema().positional(1, 1),
             .settle = [](const options::Options& given) -> ToolPlan {
-                if (given.positional().empty())
-                    throw base::OptionError(
-                        "verify needs a file or a folder: ranklab data verify cosmology-128.h5");
                 const std::string path = given.positional().front();
                 return {{}, {{"path", path, false}}, [path](const ToolPlace& place) {
                             return verify(path, place.context);
