@@ -319,9 +319,12 @@ int rank_count(const std::string& text) {
 
 // Threads per rank: OMP_NUM_THREADS, else a host's cores divided by its ranks at the widest point.
 int default_threads(const Texts& rank_counts, const Launch& launch, const Machine& machine) {
-    if (const char* const omp = std::getenv("OMP_NUM_THREADS"))
-        if (const int threads = base::number_in<int>(std::string(omp)).value_or(0); threads > 0)
+    if (const char* const omp = std::getenv("OMP_NUM_THREADS")) {
+        // Of a list the first number is the outermost level's.
+        const std::string first = base::trim(base::split(omp, ',').front());
+        if (const int threads = base::number_in<int>(first).value_or(0); threads > 0)
             return threads;
+    }
     int widest = 1;
     for (const auto& ranks : rank_counts) widest = std::max(widest, rank_count(ranks));
     const int even = (widest + machine.hosts - 1) / machine.hosts;
