@@ -18,7 +18,6 @@
 #include "comm/launcher.hpp"
 #include "comm/mpi_environment.hpp"
 #include "device/gpus.hpp"
-#include "experiments/shared/verdicts.hpp"
 #include "hdf5/file.hpp"
 #include "host/findings.hpp"
 #include "host/process.hpp"
@@ -119,7 +118,6 @@ void RunFacts::complete_one(results::Run& run, const Origin& origin) const {
     run.git_revision = git_revision();
     if (run.config.empty()) run.config = origin.settings;
     run.hosts = host_rows(launch_.placements, on_gpus_);
-    experiments::warn_of_oversized_batch(run);
     add_warnings(run);
     add_context(run);
 }

@@ -102,7 +102,7 @@ hid_t native_type(Element element) {
 
 }  // namespace
 
-std::uint64_t write_typed(const Group& group, const std::string& name, const TypedArray& array) {
+void write_typed(const Group& group, const std::string& name, const TypedArray& array) {
     const std::string path = group.path_of(name);
     const auto shape = sizes(array.shape);
     if (shape.size() > kMostDimensions ||
@@ -110,12 +110,25 @@ std::uint64_t write_typed(const Group& group, const std::string& name, const Typ
         throw base::Error(
             fmt::format("internal: {}: {} bytes do not fit its shape", path, array.bytes.size()));
     const hid_t type = native_type(array.element);
-    const Object dataset = create_dataset(group.id(), name, path, type, shape, plain_dataset());
-    if (array.bytes.empty()) return 0;
-    write_whole(dataset, type, array.bytes.data());
-    const haddr_t offset = H5Dget_offset(dataset.id());
-    if (offset == HADDR_UNDEF) fail(path);
-    return offset;
+    write_whole(create_dataset(group.id(), name, path, type, shape, plain_dataset()), type,
+                array.bytes.data());
+}
+
+TypedArray read_typed(const Group& group, const std::string& name) {
+    const Object dataset = open_dataset(group, name);
+    const std::string& what = dataset.path();
+    const Id type = own<H5Dget_type>(what, dataset.id());
+    for (const Element element :
+         {Element::u8, Element::i32, Element::i64, Element::f32, Element::f64}) {
+        if (check<H5Tequal>(what, type.get(), native_type(element)) == 0) continue;
+        const auto shape = shape_of(dataset);
+        const auto bytes = bytes_of(shape, size_of(element));
+        check_claim(dataset.id(), bytes, what);
+        TypedArray array{element, {shape.begin(), shape.end()}, std::vector<std::byte>(bytes)};
+        read_whole(dataset, native_type(element), array.bytes.data());
+        return array;
+    }
+    throw base::DataError(fmt::format("{} has an element type that ranklab does not store", what));
 }
 
 }  // namespace ranklab::hdf5

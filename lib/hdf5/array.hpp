@@ -42,7 +42,9 @@ struct TypedArray {
 };
 
 /// Stores the numbers contiguous and uncompressed, since trained parameters do not compress.
-/// Returns their offset in the file; 0 for an empty array.
-std::uint64_t write_typed(const Group& group, const std::string& name, const TypedArray& array);
+void write_typed(const Group& group, const std::string& name, const TypedArray& array);
+/// Throws DataError for an element type that write_typed does not store, or a size that the file
+/// cannot hold.
+TypedArray read_typed(const Group& group, const std::string& name);
 
 }  // namespace ranklab::hdf5

@@ -2,7 +2,6 @@
 
 #include <ATen/Context.h>
 #include <ATen/record_function.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <utility>
 
@@ -15,14 +14,9 @@ namespace ranklab::nn {
 // LibTorch's "meta" kernels compute shapes only. This thread adds the key of that backend to each
 // operation's own, and LibTorch takes the highest backend, meta before CPU. Factories (empty)
 // choose by their options and still return CPU tensors, whose fresh pages stay untouched.
-struct UninitialisedScope::Guard {
-    Guard() { c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true); }
-    c10::impl::ForceDispatchKeyGuard
-        restores{};  // an IncludeDispatchKeyGuard would leave the backend's bit set
-};
-
-UninitialisedScope::UninitialisedScope() : guard_(std::make_unique<Guard>()) {}
-UninitialisedScope::~UninitialisedScope() = default;
+UninitialisedScope::UninitialisedScope() {
+    c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true);
+}
 
 namespace {
 

@@ -1,10 +1,10 @@
 // The parameters and FLOPs of a model, found without computing.
 #pragma once
 
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/types.h>
 
 #include <cstdint>
-#include <memory>
 
 #include "nn/model.hpp"
 
@@ -16,11 +16,10 @@ namespace ranklab::nn {
 class UninitialisedScope {
   public:
     UninitialisedScope();
-    ~UninitialisedScope();
 
   private:
-    struct Guard;
-    std::unique_ptr<Guard> guard_;
+    // An IncludeDispatchKeyGuard would leave the backend's bit set.
+    c10::impl::ForceDispatchKeyGuard restores_{};
 };
 
 /// FLOPs of one sample's forward: 2 x the multiply-accumulates of convolutions, transposed

@@ -3,9 +3,15 @@
 
 #include <ATen/core/Generator.h>
 
+#include <utility>
+
 #include "base/handle.hpp"
 
 namespace ranklab::nn {
+
+namespace detail {
+inline thread_local at::Generator scoped_generator;
+}
 
 /// While the object lives, this room's CPU operations in this thread draw from `generator` instead
 /// of torch's default one. Scopes nest.
@@ -14,14 +20,17 @@ namespace ranklab::nn {
 /// are repeatable, and a replica's thread draws the numbers of a rank.
 class GeneratorScope : base::Immovable {
   public:
-    explicit GeneratorScope(at::Generator generator);
-    ~GeneratorScope();
+    explicit GeneratorScope(at::Generator generator)
+        : outer_(std::exchange(detail::scoped_generator, std::move(generator))) {}
+    ~GeneratorScope() { detail::scoped_generator = std::move(outer_); }
 
   private:
     at::Generator outer_;
 };
 
 /// The generator of this thread's innermost scope; undefined without a scope.
-const at::Generator& scoped_generator();
+inline const at::Generator& scoped_generator() {
+    return detail::scoped_generator;
+}
 
 }  // namespace ranklab::nn

@@ -135,21 +135,17 @@ class ResNet final : public Model {
 
 }  // namespace
 
-std::shared_ptr<Model> make_resnet(const ModelConfig& config, const ResNetLayout& layout,
-                                   const std::string& name) {
-    require_width(config.width, 64, name);
-    if (config.input.is_volume() || !config.input.classifies()) {
-        throw base::OptionError(
-            fmt::format(
-                "{} predicts classes of images, which the data lack; use another set or model",
-                name),
-            {"data cifar100", "data synthetic", "model unet3d"});
-    }
-    return std::make_shared<ResNet>(config, layout);
-}
-
 ModelEntry resnet_entry(const std::string& name, const std::string& summary,
                         const ResNetLayout& layout) {
+    const auto make = [name, layout](const ModelConfig& config) -> std::shared_ptr<Model> {
+        require_width(config.width, 64, name);
+        if (config.input.is_volume() || !config.input.classifies())
+            throw base::OptionError(fmt::format("{} predicts classes of images, which the data "
+                                                "lack; use another set or model",
+                                                name),
+                                    {"data cifar100", "data synthetic", "model unet3d"});
+        return std::make_shared<ResNet>(config, layout);
+    };
     return {.name = name,
             .summary = summary,
             .input = {.channels = 3, .height = 224, .width = 224, .classes = 100},
@@ -160,9 +156,7 @@ ModelEntry resnet_entry(const std::string& name, const std::string& summary,
                          .momentum = 0.9,
                          .workers = 4,
                          .channels_last = true},
-            .make = [name, layout](const ModelConfig& config) {
-                return make_resnet(config, layout, name);
-            }};
+            .make = make};
 }
 
 }  // namespace ranklab::nn

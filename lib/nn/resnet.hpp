@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "nn/model.hpp"
@@ -18,14 +17,10 @@ struct ResNetLayout {
     std::array<std::int64_t, 4> blocks;  ///< per stage of 64, 128, 256, 512 channels
 };
 
-/// A network for images of any size, since the five halvings round up. For images of at most 32 x
-/// 32 the last stage has one value per channel, and least_batch() is 2. Throws OptionError for a
-/// volume and for a width that does not divide 64.
-std::shared_ptr<Model> make_resnet(const ModelConfig& config, const ResNetLayout& layout,
-                                   const std::string& name);
-
 /// The catalogue's entry, with the documented defaults (CIFAR-100 at 224 x 224, SGD, lr 0.01,
-/// momentum 0.9).
+/// momentum 0.9). Takes images of any size, since the five halvings round up; for images of at most
+/// 32 x 32 the last stage has one value per channel, and least_batch() is 2. `make` throws
+/// OptionError for a volume and for a width that does not divide 64.
 ModelEntry resnet_entry(const std::string& name, const std::string& summary,
                         const ResNetLayout& layout);
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "train/tensor_view.hpp"
@@ -107,6 +108,31 @@ void agree_on_parameters(const std::vector<torch::Tensor>& parameters,
         fmt::format("rank {}'s parameters differ from rank 0's in number, shape or type; start all "
                     "ranks with the same options",
                     other - all.begin()));
+}
+
+std::string difference_of_ranks(const nn::Model& model, bool with_buffers,
+                                comm::Communicator& control) {
+    std::vector<std::string> names;
+    std::vector<torch::Tensor> tensors;
+    const auto add = [&](const auto& named) {
+        for (const auto& item : named) {
+            names.push_back(item.key());
+            tensors.push_back(item.value());
+        }
+    };
+    add(model.named_parameters());
+    if (with_buffers) add(model.named_buffers());
+    if (comm::is_same_everywhere(control, base::packed(hash_of(tensors)))) return "";
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const auto all = comm::gather_values(control, hash_of({tensors[i]}));
+        std::vector<int> others;
+        for (std::size_t rank = 1; rank < all.size(); ++rank)
+            if (all[rank] != all[0]) others.push_back(static_cast<int>(rank));
+        if (!others.empty())
+            return fmt::format("'{}', the first that does, on {} {} from rank 0's", names[i],
+                               others.size() == 1 ? "rank" : "ranks", base::few_ranges(others));
+    }
+    return "in the order of their bytes";
 }
 
 void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* scaler,

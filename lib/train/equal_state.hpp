@@ -33,6 +33,11 @@ void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
 /// parameters differ from rank 0's in number, shape or type.
 void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
 
+/// Collective over `control`. Compares the ranks' parameters, and buffers if asked for, bit by bit.
+/// Returns "", or "'fc1.bias', the first that does, on rank 1 from rank 0's", equal on all ranks.
+std::string difference_of_ranks(const nn::Model& model, bool with_buffers,
+                                comm::Communicator& control);
+
 /// Copies rank 0's state to all ranks: parameters, buffers, the scaler's scale and counts, and the
 /// optimizer's state, which ranks may lack in part (SGD's momentum is made at a parameter's first
 /// step, which a scaler may skip on one rank). Random generators stay different on each rank;

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/handle.hpp"
 #include "base/numbers.hpp"
-#include "base/text.hpp"
+#include "base/pack.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -175,21 +175,17 @@ void GradScaler::update(bool found_inf) {
 }
 
 std::string GradScaler::save() const {
-    return fmt::format("{} {} {}", scale_, growth_tracker_, skipped_);
+    return base::packed(std::array{scale(), base::real(growth_tracker_), base::real(skipped_)});
 }
 
 void GradScaler::load(const std::string& state) {
-    auto words = base::split(state, ' ');
-    const bool three = words.size() == 3;
-    words.resize(3);
-    const auto scale = base::number_in<float>(words[0]).value_or(-1);
-    const auto tracker = base::number_in<std::int64_t>(words[1]).value_or(-1);
-    const auto skipped = base::number_in<std::int64_t>(words[2]).value_or(-1);
-    if (!three || !(scale > 0) || !std::isfinite(scale) || tracker < 0 || skipped < 0)
+    const auto read = base::unpacked<std::array<double, 3>>(state);
+    const auto counts = [](double value) { return std::isfinite(value) && value >= 0; };
+    if (!read || !std::ranges::all_of(*read, counts) || read->front() == 0)
         throw base::DataError("the checkpoint's state of the gradient scaler is invalid");
-    scale_ = scale;
-    growth_tracker_ = tracker;
-    skipped_ = skipped;
+    scale_ = static_cast<float>((*read)[0]);
+    growth_tracker_ = static_cast<std::int64_t>((*read)[1]);
+    skipped_ = static_cast<std::int64_t>((*read)[2]);
 }
 
 }  // namespace ranklab::train

@@ -116,7 +116,7 @@ class GradScaler {
     /// Total of skipped steps; the learning rate's schedule does not count them.
     std::int64_t skipped() const { return skipped_; }
 
-    /// The state as text, for a checkpoint. load() throws DataError for any other text.
+    /// The state as bytes, for a checkpoint. load() throws DataError for other bytes.
     std::string save() const;
     void load(const std::string& state);
 

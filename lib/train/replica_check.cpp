@@ -62,21 +62,6 @@ double bound_of(torch::ScalarType type, Precision precision) {
                : 1000 * static_cast<double>(std::numeric_limits<float>::epsilon());
 }
 
-ReplicaCheck compare(const std::vector<torch::Tensor>& ours,
-                     const std::vector<torch::Tensor>& reference, double bound, double scale) {
-    double apart = 0;
-    double size = 0;
-    for (std::size_t i = 0; i < ours.size(); ++i) {
-        apart += (ours[i] - reference[i]).square().sum().item<double>();
-        size += reference[i].square().sum().item<double>();
-    }
-    ReplicaCheck check{.bound = bound, .norm = std::sqrt(size) / scale};
-    check.difference = apart == 0 ? 0 : std::sqrt(apart / size);
-    // A NaN difference fails.
-    check.passed = check.difference <= bound;
-    return check;
-}
-
 }  // namespace
 
 ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Precision precision) {
@@ -89,20 +74,23 @@ ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Pr
     compute_reference(replicas, batch, scale);
     const auto reference = take_gradients(parameters);
     rewind();
+    double apart = 0, size = 0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        apart += (ours[i] - reference[i]).square().sum().item<double>();
+        size += reference[i].square().sum().item<double>();
+    }
+    const double difference = apart == 0 ? 0 : std::sqrt(apart / size);
     const double bound = std::max(bound_of(batch.input.scalar_type(), precision),
                                   rounding_bound(precision, batch.input.device().type()));
-    auto check = compare(ours, reference, bound, scale);
-    check.detail = check.passed
-                       ? fmt::format(
-                             "first gradient of {} replicas: relative difference {:.1e} from one "
-                             "model on the same parts (allowed {:.1e}, norm {:.3g})",
-                             replicas.count(), check.difference, check.bound, check.norm)
-                       : fmt::format(
-                             "gradient of {} replicas: relative difference {:.1e} from one model "
-                             "on the same parts, above {:.1e}; the model may draw random numbers "
-                             "or keep unregistered state, so train it in mode ddp",
-                             replicas.count(), check.difference, check.bound);
-    return check;
+    if (difference <= bound)
+        return {true, fmt::format("first gradient of {} replicas: relative difference {:.1e} from "
+                                  "one model on the same parts (allowed {:.1e}, norm {:.3g})",
+                                  replicas.count(), difference, bound, std::sqrt(size) / scale)};
+    return {false,  // or the difference is NaN
+            fmt::format("gradient of {} replicas: relative difference {:.1e} from one model on the "
+                        "same parts, above {:.1e}; the model may draw random numbers or keep "
+                        "unregistered state, so train it in mode ddp",
+                        replicas.count(), difference, bound)};
 }
 
 }  // namespace ranklab::train

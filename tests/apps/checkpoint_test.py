@@ -6,7 +6,7 @@ import signal
 
 import ranklab_cli as cli
 from checkpoint_case import FILE, CheckpointCase, RefusedCase, SameLossesCase, np
-from checkpoint_files import Checkpoint, parts, sealed
+from checkpoint_files import Checkpoint
 from ranklab_cli import train
 
 
@@ -78,7 +78,7 @@ class RefusedCheckpointTest(RefusedCase):
         self.refused(3, f"c/{FILE}", "damaged", content=self.good[:-1], ranks=3)
         self.refused(3, f"c/{FILE}", "damaged", content=bytes(flipped))
         self.refused(3, f"c/{FILE}", content=(self.shared / "r.h5").read_bytes())
-        self.refused(3, f"c/{FILE}", "schema 4", "reads 3", content=sealed(*parts(self.good), "schema 4: "))
+        self.refused(3, f"c/{FILE}", "schema 9", "reads 4", content=self.changed(lambda file: setattr(file, "schema", 9)))
 
     def test_contents_that_do_not_fit(self):
         last = [name for name in Checkpoint(self.good).arrays if name.startswith("parameters/")][-1].split("/")[1]

@@ -72,7 +72,15 @@ class Plan {
 };
 
 /// The options as a run stores them.
-std::vector<results::Setting> settings_of(const std::vector<options::Effective>& settled);
+inline std::vector<results::Setting> settings_of(const std::vector<options::Effective>& settled) {
+    std::vector<results::Setting> settings;
+    for (const auto& [row, value] : settled) {
+        if (row->role == options::Role::request) continue;
+        const bool number = row->type == options::Type::integer || row->type == options::Type::real;
+        settings.push_back({row->name, value, number});
+    }
+    return settings;
+}
 
 /// The settled options of a run: those of `rows`, which bind Settings, then the common ones.
 template <class Settings>

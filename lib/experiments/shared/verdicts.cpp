@@ -37,15 +37,6 @@ void add_failure(results::Run& run, const base::Failure& failure) {
                         options::user_message(failure.sentence, failure.settings));
 }
 
-void warn_of_oversized_batch(results::Run& run) {
-    const std::string batch = run.setting("global-batch-size");
-    const std::string samples = run.fact("training", "train_samples");
-    if (batch.empty() || samples.empty() || !(std::stod(batch) > std::stod(samples))) return;
-    run.warnings.push_back(
-        fmt::format("the global batch, {}, exceeds the {} samples: use a smaller --batch-size",
-                    batch, samples));
-}
-
 namespace {
 
 using results::Kind;

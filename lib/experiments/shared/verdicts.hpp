@@ -25,9 +25,6 @@ void fill_verdicts(results::Run& run, const std::vector<CheckResult>& verdicts);
 /// a warning, and the exit code unless the run has a graver one. For rank 0, whose code counts.
 void add_failure(results::Run& run, const base::Failure& failure);
 
-/// Adds a warning if the global batch exceeds the training samples.
-void warn_of_oversized_batch(results::Run& run);
-
 /// Called once all measurements are added. Gives every series of at least 6 rows (its axis is not
 /// "run") an interval that allows for dependence (stats::estimate_median). Adds the table
 /// `statistics` for steps, jobs, epochs and calls and their longer phases: outliers, which still

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <random>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
@@ -26,18 +25,12 @@
 namespace ranklab::experiments {
 namespace {
 
-double mean_of(const std::vector<double>& values) {
-    return values.empty() ? 0.0
-                          : std::accumulate(values.begin(), values.end(), 0.0) /
-                                static_cast<double>(values.size());
-}
-
 // Standard deviation of the population, as benchy computes it.
 double deviation_of(const std::vector<double>& values) {
-    const double mean = mean_of(values);
+    const double mean = stats::mean_of_finite(values);
     double squares = 0;
     for (const double value : values) squares += (value - mean) * (value - mean);
-    return values.empty() ? 0.0 : std::sqrt(squares / static_cast<double>(values.size()));
+    return std::sqrt(squares / base::real(std::ssize(values)));
 }
 
 std::vector<TrialTimes> of_kind(const std::vector<TrialTimes>& trials, Trial kind) {
@@ -47,13 +40,13 @@ std::vector<TrialTimes> of_kind(const std::vector<TrialTimes>& trials, Trial kin
     return some;
 }
 
-// The mean over trials of a step's time; 0 without such a trial.
+// The mean over trials of a step's time.
 double step_time(const std::vector<TrialTimes>& trials, Trial kind,
                  double (TrialTimes::*of)() const) {
     std::vector<double> times;
     for (const auto& t : of_kind(trials, kind))
         times.push_back((t.*of)() / static_cast<double>(t.steps));
-    return mean_of(times);
+    return stats::mean_of_finite(times);
 }
 
 results::Measurement throughput(const std::vector<TrialTimes>& trials, std::string_view name) {
@@ -133,14 +126,6 @@ base::EnvironmentError unwritable(const std::string& path) {
 
 }  // namespace
 
-double TrialTimes::longest() const {
-    return *std::max_element(seconds.begin(), seconds.end());
-}
-
-double TrialTimes::mean() const {
-    return mean_of(seconds);
-}
-
 std::vector<TrialTimes> make_trials(ObservedRun& observed) {
     std::vector<TrialTimes> all;
     if (observed.end.failed) return all;
@@ -216,7 +201,7 @@ bool is_clearly_longer(const std::vector<TrialTimes>& trials, const Part& a, con
     const auto n = static_cast<double>(longer.size());
     if (longer.size() < 3) return false;
     const double error = deviation_of(longer) / std::sqrt(n - 1);
-    return mean_of(longer) > error * stats::student_quantile(0.975, n - 1);
+    return stats::mean_of_finite(longer) > error * stats::student_quantile(0.975, n - 1);
 }
 
 }  // namespace
@@ -243,7 +228,7 @@ void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
         run.measurements.push_back(throughput(some, kTrialNames[k]));
         const auto& rates = run.measurements.back().samples;
         table.add({std::string(kTrialNames[k]), static_cast<std::int64_t>(some.size()),
-                   some.front().steps, mean_of(rates), deviation_of(rates),
+                   some.front().steps, stats::mean_of_finite(rates), deviation_of(rates),
                    step_time(trials, static_cast<Trial>(k), &TrialTimes::longest)});
     }
     run.tables.push_back(std::move(table).table());
@@ -269,7 +254,7 @@ void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& t
                 rates.push_back(static_cast<double>(t.samples) / static_cast<double>(t.steps) /
                                 seconds);
             section["rates"].push_back(rates);
-            section["avg_iter_throughput"].push_back(mean_of(rates));
+            section["avg_iter_throughput"].push_back(stats::mean_of_finite(rates));
             section["trial_throughput"].push_back(t.rate());
             section["trial_time"].push_back(t.longest());
         }

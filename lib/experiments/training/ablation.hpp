@@ -2,14 +2,15 @@
 // of input alone, in turns with the whole step.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "results/run.hpp"
+#include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 
@@ -30,8 +31,8 @@ struct TrialTimes {
 
     /// False if a stop signal ended it.
     bool all_steps() const { return static_cast<std::int64_t>(step_times.size()) == steps; }
-    double longest() const;
-    double mean() const;  ///< over ranks
+    double longest() const { return *std::ranges::max_element(seconds); }
+    double mean() const { return stats::mean_of_finite(seconds); }  ///< over ranks
     double rate() const { return static_cast<double>(samples) / longest(); }
 };
 

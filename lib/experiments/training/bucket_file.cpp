@@ -1,5 +1,4 @@
-#include "experiments/training/bucket_file.hpp"
-
+// --buckets: what a step sums, as a file.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,7 +24,8 @@ constexpr std::int64_t kSamples = 2;  // one sample of one voxel has no variance
 // Reductions follow from the parameters alone: with equal ones, small samples save memory and time.
 TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& options) {
     TrainingOptions own = options;
-    own.input.edge = std::min(own.input.edge, model_entry(options.settings).input.height);
+    auto& edge = edge_setting(own.settings);
+    if (edge) edge = std::min(*edge, model_entry(options.settings).input.height);
     return outline_of(own).parameters == options.outline.parameters ? own : options;
 }
 
@@ -79,7 +79,7 @@ std::string comments_of(const TrainingOptions& options) {
 std::string table_of(const TrainingOptions& options) {
     at::set_num_threads(1);  // too little work for several
     // On the CPU: the order in which backward reaches the parameters is that of a GPU, too.
-    const auto model = prepared(make_model(options), options.speed, torch::kCPU);
+    const auto model = prepared(make_model(options), options.settings, torch::kCPU);
     model->train();
     const auto alone = comm::make_self();
     const auto sync = make_sync(options, *alone, *alone);

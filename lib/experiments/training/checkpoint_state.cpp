@@ -1,30 +1,33 @@
 #include "experiments/training/checkpoint_state.hpp"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
 #include <torch/types.h>
 
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "hdf5/array.hpp"
+#include "train/equal_state.hpp"
 #include "train/tensor_view.hpp"
-#include "train/trainer.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-using train::dtype_of;
-using train::element_of;
+using Json = nlohmann::json;
 
-NamedArray array_of(const std::string& name, const torch::Tensor& tensor) {
+constexpr const char* kSettings = "settings_json";
+
+void write_tensor(const hdf5::Group& group, const std::string& name, const torch::Tensor& tensor) {
     const torch::Tensor dense = tensor.detach().cpu().contiguous();
-    NamedArray array{name, {element_of(dense.scalar_type()), dense.sizes().vec(), {}}};
     const auto* begin = static_cast<const std::byte*>(dense.const_data_ptr());
-    array.values.bytes.assign(begin, begin + dense.nbytes());
-    return array;
+    hdf5::write_typed(group, name,
+                      {train::element_of(dense.scalar_type()),
+                       dense.sizes().vec(),
+                       {begin, begin + dense.nbytes()}});
 }
 
 torch::Tensor tensor_of(const void* bytes, torch::IntArrayRef shape, torch::Dtype type) {
@@ -33,52 +36,45 @@ torch::Tensor tensor_of(const void* bytes, torch::IntArrayRef shape, torch::Dtyp
     return tensor;
 }
 
-torch::Tensor tensor_of(const NamedArray& array) {
-    return tensor_of(array.values.bytes.data(), array.values.shape, dtype_of(array.values.element));
+torch::Tensor read_tensor(const hdf5::Group& group, const std::string& name) {
+    const auto array = hdf5::read_typed(group, name);
+    return tensor_of(array.bytes.data(), array.shape, train::dtype_of(array.element));
 }
 
 template <class NamedTensors>
-std::vector<NamedArray> arrays_of(const NamedTensors& tensors) {
-    std::vector<NamedArray> arrays;
-    for (const auto& item : tensors) arrays.push_back(array_of(item.key(), item.value()));
-    return arrays;
+void write_tensors(const hdf5::Group& group, const NamedTensors& tensors) {
+    for (const auto& item : tensors) write_tensor(group, item.key(), item.value());
 }
 
-// Throws DataError unless names, shapes and types are the model's, in its order.
+// Throws DataError unless the group has `expected` members: each of them is read by its name.
+void check_count(const hdf5::Group& group, std::size_t expected) {
+    if (const auto count = group.members().size(); count != expected)
+        throw base::DataError(fmt::format(
+            "the checkpoint has {} entries in {}, and this run {}; it is another model's", count,
+            group.path(), expected));
+}
+
+// Throws DataError unless names, shapes and types are the model's.
 template <class NamedTensors>
-void take_tensors(const std::vector<NamedArray>& arrays, const NamedTensors& tensors,
-                  const char* kind) {
-    if (arrays.size() != tensors.size())
-        throw base::DataError(
-            fmt::format("the checkpoint has {} {}, and this model {}; it is another model's",
-                        arrays.size(), kind, tensors.size()));
-    std::size_t i = 0;
+void read_tensors(const hdf5::Group& group, const NamedTensors& tensors) {
+    check_count(group, tensors.size());
     for (const auto& item : tensors) {
-        const NamedArray& array = arrays[i++];
-        const auto shape = item.value().sizes().vec();
-        if (array.name != item.key() || array.values.shape != shape ||
-            dtype_of(array.values.element) != item.value().scalar_type())
+        const auto stored = read_tensor(group, item.key());
+        const auto& wanted = item.value();
+        if (stored.sizes() != wanted.sizes() || stored.scalar_type() != wanted.scalar_type())
             throw base::DataError(
-                fmt::format("the checkpoint's '{}' of shape {} does not fit this model's '{}' of "
-                            "shape {}; it is another model's",
-                            base::printable(array.name, 80), base::shape_text(array.values.shape),
-                            item.key(), base::shape_text(shape)));
-        item.value().copy_(tensor_of(array));
+                fmt::format("the checkpoint's '{}' of shape {} does not fit this model's of shape "
+                            "{}; it is another model's",
+                            item.key(), base::shape_text(stored.sizes().vec()),
+                            base::shape_text(wanted.sizes().vec())));
+        item.value().copy_(stored);
     }
 }
 
-train::OptimizerState state_of(const ArraySet& set, const std::vector<std::string>& names) {
-    train::OptimizerState state{set.name, std::vector<torch::Tensor>(names.size())};
-    for (const auto& array : set.arrays) {
-        const auto found = std::find(names.begin(), names.end(), array.name);
-        if (found == names.end())
-            throw base::DataError(
-                fmt::format("the checkpoint has an optimizer's state of '{}', which this model "
-                            "does not have; it is another model's",
-                            base::printable(array.name, 80)));
-        state.tensors[static_cast<std::size_t>(found - names.begin())] = tensor_of(array);
-    }
-    return state;
+std::string save_generator(at::Generator generator) {
+    const std::lock_guard<std::mutex> lock(generator.mutex());
+    const torch::Tensor state = generator.get_state();
+    return {static_cast<const char*>(state.const_data_ptr()), state.nbytes()};
 }
 
 void load_generator(at::Generator generator, const std::string& bytes) {
@@ -92,79 +88,91 @@ void load_generator(at::Generator generator, const std::string& bytes) {
     }
 }
 
-std::string save_generator(at::Generator generator) {
-    const std::lock_guard<std::mutex> lock(generator.mutex());
-    const torch::Tensor state = generator.get_state();
-    return {static_cast<const char*>(state.const_data_ptr()), state.nbytes()};
-}
-
-std::string text_of(const hdf5::TypedArray& array) {
-    return {reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()};
-}
-
 }  // namespace
+
+void write_settings(const hdf5::Group& root, const CheckpointSettings& settings) {
+    root.set_text(kSettings, Json(settings).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void check_same_settings(const CheckpointSettings& now, const hdf5::Group& root) {
+    const auto stored = Json::parse(root.text_attribute(kSettings)).get<CheckpointSettings>();
+    const auto value_in = [](const CheckpointSettings& settings, const std::string& name) {
+        const auto found = settings.find(name);
+        return found == settings.end() ? "none" : found->second;
+    };
+    CheckpointSettings all = now;
+    all.insert(stored.begin(), stored.end());
+    std::vector<std::string> differences;
+    for (const auto& [name, value] : all) {
+        const auto here = value_in(now, name), there = value_in(stored, name);
+        if (here != there)
+            differences.push_back(fmt::format("{} {} (now {})", base::printable(name, 80),
+                                              base::printable(there, 80),
+                                              base::printable(here, 80)));
+    }
+    if (differences.empty()) return;
+    throw base::OptionError(fmt::format(
+        "the run of the checkpoint had {}; give the same, or name another folder with --checkpoint",
+        fmt::join(differences, ", ")));
+}
+
+void write_training(const hdf5::Group& root, const nn::Model& model, train::Optimizer& optimizer) {
+    write_tensors(root.create_large_group("parameters"), model.named_parameters());
+    write_tensors(root.create_large_group("buffers"), model.named_buffers());
+    const auto kinds = root.create_large_group("optimizer");
+    const auto names = train::trained_parameter_names(model);
+    for (const auto& state : optimizer.state()) {
+        const auto group = kinds.create_large_group(state.name);
+        for (std::size_t i = 0; i < names.size(); ++i)
+            if (state.tensors[i].defined()) write_tensor(group, names[i], state.tensors[i]);
+    }
+}
+
+void read_training(const hdf5::Group& root, nn::Model& model, train::Optimizer& optimizer) {
+    const torch::NoGradGuard no_gradients;
+    read_tensors(root.open_group("parameters"), model.named_parameters());
+    read_tensors(root.open_group("buffers"), model.named_buffers());
+    const auto kinds = root.open_group("optimizer");
+    const auto names = train::trained_parameter_names(model);
+    auto states = optimizer.state();
+    check_count(kinds, states.size());
+    for (auto& state : states) {
+        const auto group = kinds.open_group(state.name);
+        std::size_t found = 0;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const bool has = group.has(names[i]);
+            state.tensors[i] = has ? read_tensor(group, names[i]) : torch::Tensor();
+            if (has) ++found;
+        }
+        check_count(group, found);
+    }
+    optimizer.load_state(states);
+}
 
 RankState generator_state(const std::string& name, const at::Generator& generator) {
     return {name, [generator] { return save_generator(generator); },
             [generator](const std::string& bytes) { load_generator(generator, bytes); }};
 }
 
-RankState torch_cpu_generator() {
-    return generator_state("torch_cpu_generator", at::detail::getDefaultCPUGenerator());
-}
-
-void put_training(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer) {
-    checkpoint.parameters = arrays_of(model.named_parameters());
-    checkpoint.buffers = arrays_of(model.named_buffers());
-    const auto names = train::trained_parameter_names(model);
-    for (const auto& state : optimizer.state()) {
-        ArraySet set{state.name, {}};
-        for (std::size_t i = 0; i < state.tensors.size(); ++i) {
-            if (state.tensors[i].defined())
-                set.arrays.push_back(array_of(names[i], state.tensors[i]));
-        }
-        checkpoint.optimizer.push_back(std::move(set));
-    }
-}
-
-void take_training(const Checkpoint& checkpoint, nn::Model& model, train::Optimizer& optimizer) {
-    const torch::NoGradGuard no_gradients;
-    take_tensors(checkpoint.parameters, model.named_parameters(), "parameters");
-    take_tensors(checkpoint.buffers, model.named_buffers(), "buffers");
-    std::vector<train::OptimizerState> states;
-    for (const auto& set : checkpoint.optimizer)
-        states.push_back(state_of(set, train::trained_parameter_names(model)));
-    optimizer.load_state(states);
-}
-
-void put_rank_state(Checkpoint& checkpoint, const std::string& name,
-                    const std::vector<std::string>& by_rank) {
-    checkpoint.ranks.resize(by_rank.size());
+void write_ranks(const hdf5::Group& root, const std::vector<RankState>& states,
+                 const RankBytes& by_rank) {
+    const auto ranks = root.create_large_group("ranks");
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-        const auto* begin = reinterpret_cast<const std::byte*>(by_rank[rank].data());
-        const auto size = static_cast<std::int64_t>(by_rank[rank].size());
-        checkpoint.ranks[rank].name = fmt::format("{}", rank);
-        checkpoint.ranks[rank].arrays.push_back(
-            {name, {hdf5::Element::u8, {size}, {begin, begin + size}}});
+        const auto group = ranks.create_large_group(fmt::format("{}", rank));
+        for (std::size_t i = 0; i < states.size(); ++i)
+            hdf5::write_bytes(group, states[i].name, by_rank[rank][i]);
     }
 }
 
-void take_rank(const Checkpoint& checkpoint, int rank, const std::vector<RankState>& states) {
-    const std::string name = fmt::format("{}", rank);
-    const auto set = std::ranges::find(checkpoint.ranks, name, &ArraySet::name);
-    if (set == checkpoint.ranks.end())
-        throw base::DataError(fmt::format("the checkpoint has no state of rank {}", rank));
-    if (set->arrays.size() != states.size())
-        throw base::DataError(
-            fmt::format("the checkpoint has {} states of rank {}, and this program {}",
-                        set->arrays.size(), rank, states.size()));
-    for (const auto& state : states) {
-        const auto found = std::ranges::find(set->arrays, state.name, &NamedArray::name);
-        if (found == set->arrays.end())
-            throw base::DataError(
-                fmt::format("the checkpoint has no '{}' of rank {}", state.name, rank));
-        state.load(text_of(found->values));
+RankBytes read_ranks(const hdf5::Group& root, const std::vector<RankState>& states, int ranks) {
+    RankBytes by_rank(static_cast<std::size_t>(ranks));
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+        const auto group = root.open_group("ranks").open_group(fmt::format("{}", rank));
+        check_count(group, states.size());
+        for (const auto& state : states)
+            by_rank[rank].push_back(hdf5::read_bytes(group, state.name));
     }
+    return by_rank;
 }
 
 }  // namespace ranklab::experiments

@@ -1,17 +1,30 @@
-// Converts the state of a training to the arrays of a checkpoint and back.
+// The state of a training in the HDF5 file of a checkpoint. Reading throws DataError or Hdf5Error
+// if the file is another model's, and then leaves the state partly changed.
 #pragma once
 
 #include <ATen/core/Generator.h>
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "experiments/training/checkpoint_file.hpp"
+#include "hdf5/file.hpp"
 #include "nn/model.hpp"
 #include "train/optimizer.hpp"
 
 namespace ranklab::experiments {
+
+/// Values of options ("--lr") and facts ("ranks") by name.
+using CheckpointSettings = std::map<std::string, std::string>;
+
+void write_settings(const hdf5::Group& root, const CheckpointSettings& settings);
+/// Throws OptionError with each difference and both of its values, if there is one.
+void check_same_settings(const CheckpointSettings& now, const hdf5::Group& root);
+
+/// Parameters, buffers and the optimizer's state.
+void write_training(const hdf5::Group& root, const nn::Model& model, train::Optimizer& optimizer);
+void read_training(const hdf5::Group& root, nn::Model& model, train::Optimizer& optimizer);
 
 /// A state of one rank, such as a random generator, as bytes. `load` throws DataError for bytes
 /// that `save` did not make.
@@ -20,26 +33,14 @@ struct RankState {
     std::function<std::string()> save;
     std::function<void(const std::string&)> load;
 };
+/// The bytes of each rank's states, in the states' order.
+using RankBytes = std::vector<std::vector<std::string>>;
 
 /// The state of a random generator, which it shares.
 RankState generator_state(const std::string& name, const at::Generator& generator);
 
-/// The state of LibTorch's CPU generator, which draws dropout.
-RankState torch_cpu_generator();
-
-/// Copies parameters, buffers and the optimizer's state into `checkpoint`.
-void put_training(Checkpoint& checkpoint, const nn::Model& model, train::Optimizer& optimizer);
-
-/// Copies the checkpoint's state back. Throws DataError if it is another model's, and then leaves
-/// the model partly changed.
-void take_training(const Checkpoint& checkpoint, nn::Model& model, train::Optimizer& optimizer);
-
-/// Loads the states of rank `rank`. Throws DataError if the checkpoint has other names or another
-/// number of them.
-void take_rank(const Checkpoint& checkpoint, int rank, const std::vector<RankState>& states);
-
-/// Adds by_rank[r] as an array of rank r.
-void put_rank_state(Checkpoint& checkpoint, const std::string& name,
-                    const std::vector<std::string>& by_rank);
+void write_ranks(const hdf5::Group& root, const std::vector<RankState>& states,
+                 const RankBytes& by_rank);
+RankBytes read_ranks(const hdf5::Group& root, const std::vector<RankState>& states, int ranks);
 
 }  // namespace ranklab::experiments

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/numbers.hpp"
 #include "base/phase.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
@@ -49,34 +50,6 @@ double median(const std::vector<double>& values) {
     return stats::quantile(values, 0.5);
 }
 
-std::vector<double> packed(const StepReductions& step) {
-    std::vector<double> values{step.backward_begin, step.backward_end};
-    for (const auto& times : step.reductions)
-        values.insert(values.end(), {times.ready, times.start, times.moving, times.end});
-    return values;
-}
-
-StepReductions unpacked(const RankSamples& all, std::size_t rank) {
-    StepReductions step{all.at(0, rank), all.at(1, rank), {}};
-    for (std::size_t row = 2; row < all.rows(); row += 4)
-        step.reductions.push_back({all.at(row, rank), all.at(row + 1, rank), all.at(row + 2, rank),
-                                   all.at(row + 3, rank)});
-    return step;
-}
-
-OverlapPairs gathered(const OverlapProbe& probe, comm::Communicator& control) {
-    OverlapPairs pairs = probe.pairs;
-    for (auto* const times :
-         {&pairs.with, &pairs.without, &pairs.backward_with, &pairs.backward_without})
-        *times = measure::largest_of_ranks(control, *times);
-    std::vector<StepAnalysis> analyses;
-    visit_reductions(probe.reductions, control,
-                     [&](const auto& by_rank) { analyses.push_back(analyse(by_rank)); });
-    pairs.total = column_of(analyses, &StepAnalysis::transfer);
-    pairs.inside_backward = column_of(analyses, &StepAnalysis::hidden);
-    return pairs;
-}
-
 // One value of all pairs, without mean and extremes.
 results::Measurement of_pairs(std::string_view name, double value, std::size_t n,
                               const stats::Interval& ci = {}) {
@@ -89,9 +62,17 @@ results::Measurement of_pairs(std::string_view name, double value, std::size_t n
 
 }  // namespace
 
-void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicator& control) {
-    if (probe.pairs.with.empty()) return;
-    const OverlapPairs pairs = gathered(probe, control);
+void add_overlap(results::Run& run, OverlapPairs pairs, const std::vector<StepReductions>& mine,
+                 comm::Communicator& control) {
+    if (pairs.with.empty()) return;
+    for (auto* const times :
+         {&pairs.with, &pairs.without, &pairs.backward_with, &pairs.backward_without})
+        *times = measure::largest_of_ranks(control, *times);
+    visit_reductions(mine, control, [&](const auto& by_rank) {
+        const auto step = analyse(by_rank);
+        pairs.total.push_back(step.transfer);
+        pairs.inside_backward.push_back(step.hidden);
+    });
     const OverlapEstimate found = estimate_overlap(pairs);
     const auto add = [&run](const char* name, const std::vector<double>& values) {
         if (!values.empty())
@@ -146,72 +127,61 @@ void add_reductions_table(results::Run& run, const std::vector<BucketTimes>& buc
     run.tables.push_back(std::move(table).table());
 }
 
-struct Lateness {
-    std::vector<double> waited;           // median over steps, by rank
-    std::vector<std::size_t> last_times;  // steps in which the rank came last
+struct RankWaiting {
+    double waited = 0;            // s, median over steps
+    std::int64_t last_times = 0;  // steps in which the rank came last
+    std::string phase = "none";   // that exceeds the other ranks' mean of it the most
+    double excess = 0;            // s, of this phase
 };
 
-Lateness lateness_of(const std::vector<StepAnalysis>& analyses, std::size_t ranks) {
-    Lateness result{{}, std::vector<std::size_t>(ranks, 0)};
-    for (std::size_t rank = 0; rank < ranks; ++rank)
-        result.waited.push_back(
-            median(column_of(analyses, [rank](const auto& s) { return s.idle[rank]; })));
-    for (const auto& step : analyses) ++result.last_times[step.last_rank];
-    return result;
-}
-
-struct Excess {
-    std::string phase;
-    double seconds = 0;
-};
-
-// Returns for each rank the phase that exceeds the other ranks' mean of that phase the most.
-std::vector<Excess> excesses_of(const RankSamples& medians) {
-    std::vector<Excess> worst(medians.ranks, {"none", 0});
+void find_excesses(std::vector<RankWaiting>& rows, const RankSamples& medians) {
     for (std::size_t phase = 0; phase < medians.rows(); ++phase) {
         if (base::kPhaseNames[phase] == "sync") continue;
         double all = 0;
-        for (std::size_t rank = 0; rank < medians.ranks; ++rank) all += medians.at(phase, rank);
-        for (std::size_t rank = 0; rank < medians.ranks; ++rank) {
+        for (std::size_t rank = 0; rank < rows.size(); ++rank) all += medians.at(phase, rank);
+        for (std::size_t rank = 0; rank < rows.size(); ++rank) {
             const double own = medians.at(phase, rank);
-            const double excess = own - (all - own) / static_cast<double>(medians.ranks - 1);
-            if (excess > worst[rank].seconds)
-                worst[rank] = {std::string(base::kPhaseNames[phase]), excess};
+            const double excess = own - (all - own) / base::real(rows.size() - 1);
+            if (excess <= rows[rank].excess) continue;
+            rows[rank].phase = base::kPhaseNames[phase];
+            rows[rank].excess = excess;
         }
     }
-    return worst;
 }
 
 // `seen`: counted steps of the run.
 void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, std::size_t seen,
                  const StepMedians& medians, const std::vector<std::string>& hosts) {
-    const Lateness lateness = lateness_of(analyses, hosts.size());
-    const auto excesses = excesses_of(medians.phases);
+    const std::size_t steps = analyses.size();
+    std::vector<RankWaiting> rows(hosts.size());
+    find_excesses(rows, medians.phases);
     results::Rows table("waiting");
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-        table.add(
-            {static_cast<std::int64_t>(rank), hosts[rank], lateness.waited[rank],
-             static_cast<double>(lateness.last_times[rank]) / static_cast<double>(analyses.size()),
-             excesses[rank].phase, excesses[rank].seconds});
+    for (std::size_t rank = 0; rank < rows.size(); ++rank) {
+        auto& row = rows[rank];
+        row.waited = median(column_of(analyses, [rank](const auto& s) { return s.idle[rank]; }));
+        row.last_times = std::ranges::count(analyses, rank, &StepAnalysis::last_rank);
+        table.add({static_cast<std::int64_t>(rank), hosts[rank], row.waited,
+                   base::real(row.last_times) / base::real(steps), row.phase, row.excess});
+    }
     run.tables.push_back(std::move(table).table());
-    const auto most = std::max_element(lateness.last_times.begin(), lateness.last_times.end());
-    const auto late = static_cast<std::size_t>(most - lateness.last_times.begin());
+    const auto late = std::ranges::max_element(rows, {}, &RankWaiting::last_times);
     double lost = 0;
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-        if (rank != late) lost = std::max(lost, lateness.waited[rank]);
-    if (!mostly_last(*most, analyses.size(), hosts.size())) return;
-    if (lost < kNoticeableWait * medians.step) return;
-    run.context.push_back({"communication", "late_rank", fmt::to_string(late)});
-    const bool all = analyses.size() == seen;
-    run.warnings.push_back(
-        fmt::format("rank {} on {} came last in {} of {}{} steps{}, and others waited up to {:.1f} "
-                    "ms a step for it; {}",
-                    late, hosts[late], *most, all ? "" : "the ", analyses.size(),
-                    all ? "" : fmt::format(" looked at (of {})", seen), 1e3 * lost,
-                    excesses[late].seconds > 0
-                        ? fmt::format("its {} phase takes {:.1f} ms longer than the others'",
-                                      excesses[late].phase, 1e3 * excesses[late].seconds)
-                        : "none of its phases takes longer than the others'"));
+    for (const auto& row : rows)
+        if (&row != &*late) lost = std::max(lost, row.waited);
+    if (!mostly_last(static_cast<std::size_t>(late->last_times), steps, rows.size()) ||
+        lost < kNoticeableWait * medians.step)
+        return;
+    const auto rank = late - rows.begin();
+    run.context.push_back({"communication", "late_rank", fmt::to_string(rank)});
+    const bool all = steps == seen;
+    run.warnings.push_back(fmt::format(
+        "rank {} on {} came last in {} of {}{} steps{}, and others waited up to {:.1f} "
+        "ms a step for it; {}",
+        rank, hosts[static_cast<std::size_t>(rank)], late->last_times, all ? "" : "the ", steps,
+        all ? "" : fmt::format(" looked at (of {})", seen), 1e3 * lost,
+        late->excess > 0 ? fmt::format("its {} phase takes {:.1f} ms longer than the others'",
+                                       late->phase, 1e3 * late->excess)
+                         : "none of its phases takes longer than the others'"));
 }
 
 }  // namespace
@@ -273,13 +243,8 @@ void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicato
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take) {
     const std::size_t reductions = mine.empty() ? 0 : mine.back().reductions.size();
     if (reductions == 0) return;  // the same on all ranks: they run one strategy
-    for (const auto& step : mine) {
-        if (step.reductions.size() != reductions) continue;
-        const RankSamples all = measure::gather_columns(control, packed(step));
-        std::vector<StepReductions> by_rank;
-        for (std::size_t rank = 0; rank < all.ranks; ++rank) by_rank.push_back(unpacked(all, rank));
-        take(by_rank);
-    }
+    for (const auto& step : mine)
+        if (step.reductions.size() == reductions) take(comm::gather_values(control, step));
 }
 
 void add_reductions(results::Run& run, const SampledSteps& mine, const Buckets& sums,

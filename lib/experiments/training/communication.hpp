@@ -1,15 +1,17 @@
 // Analysis of all ranks' reductions: transfer time, its part inside backward, and the rank that the
-// others waited for. No LibTorch in here; analyse() is a pure function.
+// others waited for; and of the overlap. No LibTorch in here; analyse() and estimate_overlap() are
+// pure functions.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "experiments/training/overlap.hpp"
 #include "measure/samples.hpp"
 #include "results/run.hpp"
+#include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 
@@ -26,6 +28,10 @@ struct StepReductions {
     double backward_begin = 0;
     double backward_end = 0;
     std::vector<ReductionTimes> reductions;
+
+    static auto fields(auto& self) {
+        return std::tie(self.backward_begin, self.backward_end, self.reductions);
+    }
 };
 
 /// At most `most` of a rank's steps, spread evenly over a run of unknown length: when they are
@@ -71,13 +77,6 @@ bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take);
 
-/// Pairs of steps, one with communication and one without it: this rank's times, and the reductions
-/// of the steps with communication.
-struct OverlapProbe {
-    OverlapPairs pairs;
-    std::vector<StepReductions> reductions;
-};
-
 /// What a step sums, by reduction.
 struct Buckets {
     std::vector<std::size_t> bytes, parameters;
@@ -96,8 +95,31 @@ void add_reductions(results::Run& run, const SampledSteps& mine, const Buckets& 
                     const StepMedians& medians, const std::string& host,
                     comm::Communicator& control);
 
-/// Collective. Adds the overlap by the pairs' times and by the stamps of their steps; nothing
-/// without a pair.
-void add_overlap(results::Run& run, const OverlapProbe& probe, comm::Communicator& control);
+/// One row per pair of steps, with communication and without it. Seconds; maxima over ranks.
+struct OverlapPairs {
+    std::vector<double> with, without;                    ///< whole steps
+    std::vector<double> backward_with, backward_without;  ///< their backward phases
+    /// From the stamps of the steps with communication; empty if the host sees none (on a GPU).
+    std::vector<double> total, inside_backward;
+};
+
+struct OverlapEstimate {
+    std::vector<double> exposed, backward_longer;  ///< one row per pair
+    double hidden = stats::kNone;                  ///< s of communication that cost no time
+    double overlap = stats::kNone;                 ///< NaN if there is a `why_none`
+    stats::Interval ci;
+    double balance = stats::kNone;
+    std::string why_none;  ///< why these pairs give no overlap
+};
+
+/// Estimates by the formulae of docs/overlap.md. Gives an overlap only if there are enough pairs,
+/// stamps and step times agree, the value lies within 0 and 1, and its interval does not exceed
+/// both.
+OverlapEstimate estimate_overlap(const OverlapPairs& pairs);
+
+/// Collective. Adds the overlap by this rank's times of the pairs and by `mine`, the reductions of
+/// their steps with communication; nothing without a pair.
+void add_overlap(results::Run& run, OverlapPairs pairs, const std::vector<StepReductions>& mine,
+                 comm::Communicator& control);
 
 }  // namespace ranklab::experiments

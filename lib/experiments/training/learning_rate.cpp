@@ -23,14 +23,7 @@ std::string number(double value) {
 
 }  // namespace
 
-train::LrSettings settle_learning_rate(TrainingSettings& settings, const CommonSettings& common,
-                                       const LrDefaults& defaults) {
-    settle(settings.lr, defaults.lr);
-    settle(settings.lr_schedule, defaults.schedule);
-    settle(settings.gamma, defaults.gamma);
-    settle(settings.lr_scaling, defaults.scaling);
-    settle(settings.base_batch_size, defaults.base_batch);
-    settle(settings.lr_warmup_steps, defaults.warmup_steps);
+train::LrSettings settle_learning_rate(TrainingSettings& settings, const CommonSettings& common) {
     const auto shape = train::lr_shape_named(*settings.lr_schedule);
     if (train::is_cosine(shape) && settings.steps)
         settle(settings.lr_total_steps, *settings.steps + common.warmup.value_or(0));

@@ -9,21 +9,10 @@
 
 namespace ranklab::experiments {
 
-/// The published values of a model.
-struct LrDefaults {
-    double lr = 0.01;
-    std::string schedule = "none";
-    std::string scaling = "none";
-    double gamma = 1;
-    std::int64_t base_batch = 1;
-    std::int64_t warmup_steps = 0;
-};
-
-/// Settles the learning rate's options after batch and length. With --steps a cosine falls over
-/// warm-up and steps. Throws OptionError for impossible ones.
+/// The learning rate by options that are settled, except for --lr-total-steps: with --steps a
+/// cosine falls over warm-up and steps.
 train::LrSettings settle_learning_rate(vocabulary::TrainingSettings& settings,
-                                       const vocabulary::CommonSettings& common,
-                                       const LrDefaults& defaults);
+                                       const vocabulary::CommonSettings& common);
 
 /// Settles the steps of a cosine if neither --lr-total-steps nor --steps gives them: `run_steps`,
 /// all of the run, or the published form's number from epochs and samples.

@@ -16,7 +16,7 @@ std::vector<std::unique_ptr<StepObserver>> make_observers(ObservedRun& observed)
     std::vector<std::unique_ptr<StepObserver>> observers;
     for (const auto& entry : step_observers()) {
         if (observed.options.settings.ablation && !entry.in_trials) continue;
-        if (entry.wanted == nullptr || entry.wanted(observed))
+        if (entry.wanted == nullptr || entry.wanted(observed.options))
             observers.push_back(entry.make(observed));
     }
     return observers;
@@ -43,8 +43,8 @@ TrainingLoop::TrainingLoop(ObservedRun& observed)
     observed.around.progress.activity("broadcasting the parameters");
     train::agree_on_parameters(train::trained_parameters(observed.model), observed.control);
     train::broadcast_parameters(observed.model, observed.control);
-    if (observed.checkpoints != nullptr)
-        observed.checkpoints->restore(observed.model, observed.steps);
+    if (observed.checkpoint != nullptr)
+        observed.checkpoint->restore(observed.model, observed.steps);
     updates_ = updates_before(observed);
     stop_if_asked(observed.control, "before the first step; nothing was measured");
     observed.model.train();

@@ -78,16 +78,17 @@ MemoryPart activations_of(nn::Model& model, const TrainingOptions& options) {
 
 // On the CPU, in memory that is never touched. Another memory format takes as much.
 std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
-    auto speed = options.speed;
-    speed.channels_last = speed.jit = false;
+    auto settings = options.settings;
+    settings.channels_last = "false";
+    settings.jit = false;
     std::optional<nn::UninitialisedScope> scope;
     if (!model_entry(options.settings).is_script) scope.emplace();
-    return prepared(make_model(options), speed, torch::kCPU);
+    return prepared(make_model(options), settings, torch::kCPU);
 }
 
 // False for traced networks, CUDA graphs, and users' own networks, which may refuse an empty batch.
 bool knows_activations(const TrainingOptions& options) {
-    return !options.speed.jit && !options.speed.cuda_graph &&
+    return !options.settings.jit && !options.settings.cuda_graph &&
            !model_entry(options.settings).is_script;
 }
 
@@ -101,8 +102,7 @@ std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
 std::int64_t bucket_bytes(const TrainingOptions& options, std::int64_t gradients) {
     if (entry_of(train::gradient_syncs(), *options.settings.sync).copies) return gradients;
     if (options.compression == train::Compression::none) return 0;
-    return gradients * 2 /
-           static_cast<std::int64_t>(c10::elementSize(options.speed.parameter_type()));
+    return gradients * 2 / static_cast<std::int64_t>(c10::elementSize(options.parameter_type()));
 }
 
 // The tensors of a rank, summed over its replicas. The last part is the sum of the others.
@@ -130,7 +130,7 @@ std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
 }  // namespace
 
 std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
-    if (options.input.kind == Input::io_only) return {};
+    if (options.input == Input::io_only) return {};
     std::vector<results::Setting> rows;
     std::int64_t bytes = 0;
     for (const auto& part : rank_memory(options)) {
@@ -138,22 +138,18 @@ std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
         rows.push_back({fmt::format("memory-{}-bytes", part.name), fmt::format("{}", bytes), true});
     }
     if (!knows_activations(options)) rows.pop_back();
-    constexpr const char *kSum =
-                             "tensors take {} a rank; backward, program, libraries, what they "
-                             "copy, and gaps in the heap come on top",
-                         *kPart =
-                             "tensors take {} a rank without activations, which are not "
-                             "known; backward, program, libraries, what they copy, and gaps "
-                             "in the heap come on top";
-    rows.push_back({"memory",
-                    fmt::format(fmt::runtime(knows_activations(options) ? kSum : kPart),
-                                base::human_bytes(static_cast<double>(bytes))),
-                    false});
+    rows.push_back(
+        {"memory",
+         fmt::format("tensors take {} a rank{}; backward, program, libraries, what they copy, and "
+                     "gaps in the heap come on top",
+                     base::human_bytes(static_cast<double>(bytes)),
+                     knows_activations(options) ? "" : " without activations, which are not known"),
+         false});
     return rows;
 }
 
 void add_memory(results::Run& run, const TrainingOptions& options) {
-    if (options.input.kind == Input::io_only || !knows_activations(options)) return;
+    if (options.input == Input::io_only || !knows_activations(options)) return;
     const auto parts = rank_memory(options);
     const auto add = [&run](const char* key, std::int64_t bytes) {
         run.context.push_back({"training", key, fmt::format("{}", bytes)});

@@ -5,19 +5,58 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/handle.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "experiments/shared/measurements.hpp"
+#include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/verdicts.hpp"
 #include "experiments/training/checkpoint.hpp"
-#include "experiments/training/line_times.hpp"
-#include "experiments/training/run_end.hpp"
 #include "experiments/training/steps.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
+
+/// Why and where the steps of a run end. Equal on all ranks.
+class RunEnd {
+  public:
+    RunEnd(comm::Communicator& control, std::optional<double> time_limit_s)
+        : stop(control), control_(control), time_limit_s_(time_limit_s) {}
+
+    /// The time limit counts from now on.
+    void start_clock() { start_ = base::Clock::now(); }
+    double seconds() const { return base::seconds_since(start_); }
+
+    /// Collective. Returns true if the time limit is over or any rank got a stop signal.
+    bool ask();
+    bool interrupted() const { return late || stop.signal() != 0; }
+
+    /// Whether the ranks agree after the present step.
+    bool due() const { return wanted_ || stop.due(); }
+    /// Makes the ranks agree after the present step; called on all of them.
+    void agree_now() { wanted_ = true; }
+    void agreed() { wanted_ = false; }
+
+    StopPoll stop;
+    bool failed = false;  ///< a check failed: nothing was measured that counts
+    bool late = false;    ///< the time limit is over
+    bool enough = false;  ///< --target-ci has its interval, or its time is over
+
+    // Set if the run ended before its planned steps:
+    bool at_time_limit = false;
+    int signal = 0;               ///< SIGTERM, SIGINT ...
+    std::string missing;          ///< work left undone, after "before": "the evaluation was made"
+    bool has_checkpoint = false;  ///< of the last step
+
+  private:
+    comm::Communicator& control_;
+    std::optional<double> time_limit_s_;
+    base::Clock::time_point start_ = base::Clock::now();
+    bool wanted_ = false;
+};
 
 /// An evaluation of the test samples. Equal on all ranks, except for its seconds.
 struct Validation {
@@ -25,6 +64,36 @@ struct Validation {
     double seconds = 0;     ///< on this rank
     double loss = 0;
     double accuracy = stats::kNone;  ///< of models that classify
+};
+
+/// For --profile lines: hits of a line of the loop outside of a step, and its seconds on this
+/// rank's host.
+struct LineTime {
+    std::int64_t hits = 0;
+    double seconds = 0;
+};
+
+struct LineTimes {
+    bool wanted = false;
+    LineTime progress = {}, logging = {}, checks = {}, evaluation = {};
+
+    /// Adds a hit that lasts as long as this object.
+    class Hit : base::Immovable {
+      public:
+        Hit(LineTime* line) : line_(line) {
+            if (line_ != nullptr) start_ = base::Clock::now();
+        }
+        ~Hit() {
+            if (line_ == nullptr) return;
+            ++line_->hits;
+            line_->seconds += base::seconds_since(start_);
+        }
+
+      private:
+        LineTime* line_;
+        base::Clock::time_point start_;
+    };
+    [[nodiscard]] Hit hit(LineTime LineTimes::*line) { return wanted ? &(this->*line) : nullptr; }
 };
 
 /// A training run as its observers see it. Everything that it refers to outlives them.
@@ -35,7 +104,7 @@ struct ObservedRun {
     nn::Model& model;
     TrainingSteps& steps;
     const RunContext& around;
-    Checkpoints* checkpoints = nullptr;  ///< null without --checkpoint
+    Checkpoint* checkpoint = nullptr;  ///< null without --checkpoint
     comm::Communicator& control = around.control;
 
     RunEnd end{control, options.common.time_limit};
@@ -56,9 +125,11 @@ struct ObservedRun {
     /// Whether a checkpoint is due after `step`: as --checkpoint-every says, before an evaluation,
     /// which takes long, and after the last step.
     bool saves_after(std::int64_t step, bool last) const {
+        const auto& settings = options.settings;
         const bool ends_epoch = schedule.ends_epoch(step);
-        return checkpoints != nullptr && (last || checkpoints->due(step + 1, ends_epoch) ||
-                                          (ends_epoch && options.settings.evaluate == "epoch"));
+        const bool due =
+            settings.checkpoint_every ? (step + 1) % *settings.checkpoint_every == 0 : ends_epoch;
+        return settings.checkpoint && (last || due || (ends_epoch && settings.evaluate == "epoch"));
     }
     std::span<const MadeStep> counted_steps() const {
         return std::span(made).subspan(warmup_rows());
@@ -93,7 +164,7 @@ class StepObserver : base::Immovable {
 
 struct ObserverEntry {
     /// Whether the options ask for it; null: always. An observer that is off costs nothing.
-    bool (*wanted)(const ObservedRun& observed) = nullptr;
+    bool (*wanted)(const TrainingOptions& options) = nullptr;
     std::unique_ptr<StepObserver> (*make)(ObservedRun& observed);
     bool in_trials = false;  ///< also of --ablation, which makes trials in place of the loop
 };

@@ -9,8 +9,7 @@
 #include "base/text.hpp"
 #include "comm/backend.hpp"
 #include "data/dataset.hpp"
-#include "experiments/shared/target_ci.hpp"
-#include "experiments/training/training.hpp"
+#include "measure/convergence.hpp"
 #include "measure/samples.hpp"
 #include "nn/script_model.hpp"
 #include "vocabulary/settings.hpp"
@@ -109,15 +108,16 @@ void settle_model_file(TrainingSettings& settings) {
 train::LrSettings settle_rate(TrainingSettings& settings, const CommonSettings& common) {
     const auto defaults = model_entry(settings).defaults;
     const bool as_published = settings.optimizer == defaults.optimizer;
-    const auto optimizer = entry_of(train::optimizers(), *settings.optimizer);
-    return settle_learning_rate(
-        settings, common,
-        {.lr = as_published ? defaults.lr : optimizer.default_lr,
-         .schedule = defaults.lr_schedule,
-         .scaling = defaults.lr_scaling,
-         .gamma = defaults.gamma,
-         .base_batch = defaults.base_batch > 0 ? defaults.base_batch : defaults.batch_size,
-         .warmup_steps = defaults.lr_warmup_steps});
+    settle(settings.lr, as_published
+                            ? defaults.lr
+                            : entry_of(train::optimizers(), *settings.optimizer).default_lr);
+    settle(settings.lr_schedule, defaults.lr_schedule);
+    settle(settings.gamma, defaults.gamma);
+    settle(settings.lr_scaling, defaults.lr_scaling);
+    settle(settings.base_batch_size,
+           defaults.base_batch > 0 ? defaults.base_batch : defaults.batch_size);
+    settle(settings.lr_warmup_steps, defaults.lr_warmup_steps);
+    return settle_learning_rate(settings, common);
 }
 
 // On a GPU the default is LibTorch's fused kernel, if there is one.
@@ -139,23 +139,14 @@ void settle_evaluation(TrainingSettings& settings) {
     settle(settings.evaluate, settings.steps ? "off" : "epoch");
 }
 
-InputOptions settle_input(TrainingSettings& settings) {
+Input settle_input(TrainingSettings& settings) {
     const auto model = model_entry(settings);
-    auto& edge = model.input.is_volume() ? settings.crop_edge : settings.image_size;
-    if (!model.input.is_own()) settle(edge, model.input.height);
+    if (!model.input.is_own()) settle(edge_setting(settings), model.input.height);
     settle(settings.workers, model.defaults.workers);
     if (settings.input == "io-only") settings.overlap_steps = 0;  // no communication to overlap
-    return {.kind = settings.input == "real"        ? Input::real
-                    : settings.input == "synthetic" ? Input::synthetic
-                                                    : Input::io_only,
-            .edge = edge.value_or(0),
-            .train_samples = settings.train_samples.value_or(0),
-            .validation_samples = settings.validation_samples.value_or(0),
-            .workers = static_cast<int>(*settings.workers),
-            .prefetch = static_cast<int>(settings.prefetch),
-            .volume = {.in_memory = settings.volume_access == "inmem",
-                       .rotate = settings.rotate == "on",
-                       .rotate_vectors = settings.rotate_vectors}};
+    return settings.input == "real"        ? Input::real
+           : settings.input == "synthetic" ? Input::synthetic
+                                           : Input::io_only;
 }
 
 void settle_model_defaults(TrainingSettings& settings) {
@@ -284,10 +275,10 @@ void settle_all(TrainingOptions& all, int world_size) {
     settle_model_defaults(settings);
     settle_batch(settings, world_size);
     settle_mode(settings, world_size);
-    all.speed = settle_speed(settings, world_size);
+    settle_speed(settings, world_size);
     settle_length(settings, all.common);
     settle_evaluation(settings);
-    settle_optimizer(settings, all.speed.cuda);
+    settle_optimizer(settings, all.on_gpu());
     settle_overlap(settings, world_size);
     all.input = settle_input(settings);
     all.rate = settle_rate(settings, all.common);
@@ -311,25 +302,19 @@ bool TrainingOptions::profiles(const std::string& what) const {
 std::optional<Delay> parse_delay(const std::string& text, int world_size) {
     if (text.empty()) return std::nullopt;
     constexpr double kMostMs = 60000;  // nothing wakes a rank that sleeps
-    auto parts = base::split(text, ':');
-    const bool three = parts.size() == 3;
-    parts.resize(3);
-    const auto refuse = [&](const std::string& why) {
-        throw base::OptionError(
-            fmt::format("--inject-delay {}: {}; give RANK:PHASE:MS with a phase of {}",
-                        base::printable(text, 60), why, fmt::join(base::kPhaseNames, ", ")));
-    };
-    const auto rank = base::number_in<int>(parts[0]);
-    const auto ms = base::number_in<double>(parts[2]);
-    const auto phase = std::find(base::kPhaseNames.begin(), base::kPhaseNames.end(), parts[1]);
-    if (!three) refuse("it has not three parts");
-    if (!rank || *rank < 0 || *rank >= world_size)
-        refuse(fmt::format("there is no rank '{}' among {}", base::printable(parts[0], 20),
-                           world_size));
-    if (phase == base::kPhaseNames.end()) refuse("there is no such phase");
-    if (!ms || !(*ms >= 0 && *ms <= kMostMs))
-        refuse(fmt::format("the delay is not a number of milliseconds up to {:.0f}", kMostMs));
-    return Delay{*rank, static_cast<base::Phase>(phase - base::kPhaseNames.begin()), *ms};
+    const auto parts = base::split(text, ':');
+    if (parts.size() == 3) {
+        const auto rank = base::number_in<int>(parts[0]);
+        const auto phase = std::ranges::find(base::kPhaseNames, parts[1]);
+        const auto ms = base::number_in<double>(parts[2]);
+        if (rank && *rank >= 0 && *rank < world_size && phase != base::kPhaseNames.end() && ms &&
+            *ms >= 0 && *ms <= kMostMs)
+            return Delay{*rank, static_cast<base::Phase>(phase - base::kPhaseNames.begin()), *ms};
+    }
+    throw base::OptionError(fmt::format(
+        "--inject-delay {}: give RANK:PHASE:MS with a rank below {}, a phase of {}, and at most "
+        "{:.0f} ms",
+        base::printable(text, 60), world_size, fmt::join(base::kPhaseNames, ", "), kMostMs));
 }
 
 void describe_training(options::Schema& schema) {
@@ -365,12 +350,10 @@ TrainingOptions settle_training(const options::Options& given, const CommonSetti
     all.is_first_look = !all.settings.steps && !all.settings.epochs && !all.settings.ablation;
     settle_all(all, world_size);
     given.check_relations(all.settings, all.common);
-    const auto steps = all.settings.steps.value_or(0);
     all.compression = compression_of(all.settings);
-    all.most_steps = most_samples(all.settings.target_ci, all.common.time_limit.has_value(), steps);
     all.outline = outline_of(all);
-    all.speed.channels_last = settle_channels_last(
-        all.settings, all.speed, all.outline, model_entry(all.settings).defaults.channels_last);
+    settle_channels_last(all.settings, all.outline,
+                         model_entry(all.settings).defaults.channels_last);
     return all;
 }
 
@@ -392,10 +375,6 @@ std::string Training::examples() const {
            "  ranklab train --data synthetic --steps 50 --output none     no files at all\n";
 }
 
-void Training::describe(options::Schema& schema) const {
-    describe_training(schema);
-}
-
 std::vector<Listing> Training::listings() const {
     std::vector<Listing> lists;
     const auto list = [&lists](const char* title, const auto& catalogue) {
@@ -415,11 +394,6 @@ LaunchNeeds Training::needs(const options::Options& given) const {
     const auto settings = given.fields<TrainingSettings>();
     return {.gpus = settings.device != "cpu",
             .several_ranks = settings.mode == "ddp" || settings.expected_ranks.value_or(1) > 1};
-}
-
-std::unique_ptr<Plan> Training::settle(const options::Options& given, const CommonSettings& common,
-                                       comm::Communicator& control) const {
-    return plan_training(given, common, control);
 }
 
 }  // namespace ranklab::experiments

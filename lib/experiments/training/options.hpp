@@ -9,9 +9,10 @@
 #include "base/error.hpp"
 #include "base/phase.hpp"
 #include "data/dataset.hpp"
-#include "experiments/shared/experiment.hpp"
+#include "data/loader.hpp"
 #include "experiments/training/learning_rate.hpp"
 #include "experiments/training/speed_options.hpp"
+#include "experiments/training/training.hpp"
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
 #include "options/options.hpp"
@@ -26,15 +27,6 @@ namespace ranklab::experiments {
 /// is computed.
 enum class Input { real, synthetic, io_only };
 
-struct InputOptions {
-    Input kind = Input::real;
-    std::int64_t edge = 0;                                   ///< of images or crops
-    std::int64_t train_samples = 0, validation_samples = 0;  ///< 0: all samples of the set
-    int workers = 0;
-    int prefetch = 2;
-    data::VolumeRequest volume{};
-};
-
 /// `--inject-delay RANK:PHASE:MS`: an injected fault, for testing that the report names it.
 struct Delay {
     int rank = 0;
@@ -43,12 +35,6 @@ struct Delay {
 };
 /// Throws OptionError for other texts; returns nothing for "".
 std::optional<Delay> parse_delay(const std::string& text, int world_size);
-
-/// How buckets of gradients are moved.
-struct ReductionMode {
-    train::Progress progress = train::Progress::none;
-    train::Transfer transfer = train::Transfer::background;
-};
 
 /// The settled options of a run, and values that follow from several of them or have another type.
 /// If only --epochs is given, --warmup is settled once the number of samples is known.
@@ -60,23 +46,24 @@ struct TrainingOptions {
 
     nn::Outline outline;    ///< of the model
     std::string structure;  ///< a hash of a user's own network
-    SpeedOptions speed;
     train::Compression compression = train::Compression::none;
-    ReductionMode way;            ///< see settle_overlap_way
-    std::int64_t most_steps = 0;  ///< --steps, or more with --target-ci
-    train::LrSettings rate;       ///< total_steps 0: all of the run, see settle_lr_total
-    InputOptions input;
+    train::LrSettings rate;  ///< total_steps 0: all of the run, see settle_lr_total
+    Input input = Input::real;
     std::optional<Delay> delay;
 
     std::uint64_t seed() const { return static_cast<std::uint64_t>(common.seed); }
+    bool on_gpu() const { return settings.device == "cuda"; }
+    train::Precision precision() const { return train::precision_named(settings.precision); }
+    torch::Dtype parameter_type() const { return train::parameter_type(precision()); }
+    nn::Ops ops() const {
+        return settings.ops == "libtorch" ? nn::Ops::libtorch : nn::Ops::ranklab;
+    }
     bool broadcasts_buffers() const { return !settings.no_broadcast_buffers; }
     /// Whether --profile has `what`: "lines" or "layers".
     bool profiles(const std::string& what) const;
     /// As header, dry run and results file show them.
     std::vector<options::Effective> effective() const;
 };
-
-void describe_training(options::Schema& schema);
 
 /// Settles the defaults from the model's document and the number of ranks. Throws OptionError for
 /// impossible options.
@@ -85,6 +72,8 @@ TrainingOptions settle_training(const options::Options& given,
 
 /// Returns the catalogue's entry, or one for the user's file.
 nn::ModelEntry model_entry(const vocabulary::TrainingSettings& settings);
+/// The option with the edge of the model's images or crops.
+std::optional<std::int64_t>& edge_setting(vocabulary::TrainingSettings& settings);
 /// Makes the model with weights of --seed, or of the user's file.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
 /// The shape of a sample after --image-size or --crop-edge.
@@ -96,6 +85,7 @@ std::int64_t sample_bytes(const TrainingOptions& options);
 /// Makes `count` random samples on the CPU.
 train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count);
 data::DataRequest data_request(const TrainingOptions& options);
+data::Loader::Config loader_config(const TrainingOptions& options, std::int64_t batch);
 
 int compute_threads(const TrainingOptions& options);
 
@@ -113,13 +103,13 @@ std::vector<results::Setting> memory_settings(const TrainingOptions& options);
 /// if activations are not known.
 void add_memory(results::Run& run, const TrainingOptions& options);
 
+/// For a dry run with --buckets, on rank 0. Computes one backward of two random samples on the CPU,
+/// by which the strategy finds its buckets, and writes them to the file. Throws OptionError or
+/// EnvironmentError before that work if the file cannot be written.
+void write_bucket_file(const TrainingOptions& options);
+
 /// Throws OptionError or EnvironmentError if ranks or memory do not suffice. Collective.
 void check_resources(const TrainingOptions& options, const RunContext& around);
-
-/// The plan of a run: what the options settle to, and the run itself.
-std::unique_ptr<Plan> plan_training(const options::Options& given,
-                                    const vocabulary::CommonSettings& common,
-                                    comm::Communicator& control);
 
 /// Collective. The run's settings also have the values that depend on the number of samples: the
 /// warm-up of epochs and the length of a cosine.

@@ -1,4 +1,4 @@
-#include "experiments/training/overlap.hpp"
+#include "experiments/training/communication.hpp"
 
 #include <fmt/format.h>
 

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/training/options.hpp"
@@ -27,7 +28,8 @@ bool is_short_of_ranks(const TrainingOptions& options, int world_size) {
 // made ahead at one byte per element.
 void check_memory(const TrainingOptions& options) {
     const std::int64_t batch = *options.settings.batch_size;
-    const double ahead = options.input.workers > 0 ? 1.0 + options.input.prefetch : 1.0;
+    const auto& settings = options.settings;
+    const double ahead = *settings.workers > 0 ? 1.0 + base::real(settings.prefetch) : 1.0;
     const double needed = static_cast<double>(batch) * static_cast<double>(sample_bytes(options)) *
                           (1 + ahead / sizeof(float));
     const auto there = static_cast<double>(host::memory_bytes());
@@ -81,12 +83,6 @@ TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& 
     control.allreduce(comm::view(std::span(facts)), comm::ReduceOp::min);
     vocabulary::settle(settings.transfer, facts[0] == 1 ? "blocking" : "background");
     vocabulary::settle(settings.progress, facts[0] == 0 || facts[1] == 1 ? "thread" : "none");
-    const auto& progress = *settings.progress;
-    options.way = {.progress = progress == "thread" ? train::Progress::thread
-                               : progress == "poll" ? train::Progress::poll
-                                                    : train::Progress::none,
-                   .transfer = settings.transfer == "blocking" ? train::Transfer::blocking
-                                                               : train::Transfer::background};
     return options;
 }
 
@@ -100,11 +96,16 @@ void check_resources(const TrainingOptions& options, const RunContext& around) {
     });
 }
 
+std::optional<std::int64_t>& edge_setting(vocabulary::TrainingSettings& settings) {
+    return model_entry(settings).input.is_volume() ? settings.crop_edge : settings.image_size;
+}
+
 nn::InputShape model_input(const TrainingOptions& options) {
     auto input = model_entry(options.settings).input;
     if (input.is_own()) return input;
-    input.height = input.width = options.input.edge;
-    if (input.is_volume()) input.depth = options.input.edge;
+    const auto& settings = options.settings;
+    input.height = input.width = *(input.is_volume() ? settings.crop_edge : settings.image_size);
+    if (input.is_volume()) input.depth = input.height;
     return input;
 }
 
@@ -114,7 +115,7 @@ nn::ModelConfig model_config(const TrainingOptions& options) {
     return {.input = model_input(options),
             .dropout = options.settings.dropout == "on",
             .width = options.settings.width,
-            .ops = options.speed.ops,
+            .ops = options.ops(),
             .full_scale = options.settings.full_scale == "on",
             .lambda_rho = options.settings.lambda_rho};
 }
@@ -143,7 +144,7 @@ std::int64_t sample_bytes(const TrainingOptions& options) {
 }
 
 train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count) {
-    const auto type = options.speed.parameter_type();
+    const auto type = options.parameter_type();
     const auto input = model_input(options);
     auto sizes = input.target_sizes();
     sizes.insert(sizes.begin(), count);
@@ -154,19 +155,28 @@ train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t cou
 
 data::DataRequest data_request(const TrainingOptions& options) {
     const auto input = model_input(options);
+    const auto& settings = options.settings;
     return {.input = input.input_sizes(),
             .target = input.target_sizes(),
             .classes = input.classes,
             .own_inputs = input.own,
             .own_target = input.own_target,
-            .input_files = base::split(options.settings.inputs.value_or(""), ','),
-            .target_file = options.settings.targets.value_or(""),
-            .directory = options.settings.data_dir.value_or(""),
+            .input_files = base::split(settings.inputs.value_or(""), ','),
+            .target_file = settings.targets.value_or(""),
+            .directory = settings.data_dir.value_or(""),
             .seed = options.seed(),
-            .train_samples = options.input.train_samples,
-            .test_samples = options.input.validation_samples,
-            .evaluates = options.settings.evaluate != "off",
-            .volume = options.input.volume};
+            .train_samples = settings.train_samples.value_or(0),
+            .test_samples = settings.validation_samples.value_or(0),
+            .evaluates = settings.evaluate != "off",
+            .volume = {.in_memory = settings.volume_access == "inmem",
+                       .rotate = settings.rotate == "on",
+                       .rotate_vectors = settings.rotate_vectors}};
+}
+
+data::Loader::Config loader_config(const TrainingOptions& options, std::int64_t batch) {
+    return {.workers = static_cast<int>(options.settings.workers.value_or(0)),
+            .prefetch = static_cast<int>(options.settings.prefetch),
+            .batch = batch};
 }
 
 }  // namespace ranklab::experiments

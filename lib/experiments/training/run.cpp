@@ -14,8 +14,8 @@
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
+#include "experiments/shared/target_ci.hpp"
 #include "experiments/training/ablation.hpp"
-#include "experiments/training/bucket_file.hpp"
 #include "experiments/training/checkpoint.hpp"
 #include "experiments/training/loop.hpp"
 #include "host/process.hpp"
@@ -52,7 +52,10 @@ data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& opt
 measure::Schedule schedule_of(TrainingOptions& options, std::int64_t steps_per_epoch) {
     auto& warmup = options.common.warmup;
     if (options.settings.steps)
-        return measure::schedule_steps(options.most_steps, *warmup, steps_per_epoch);
+        return measure::schedule_steps(
+            most_samples(options.settings.target_ci, options.common.time_limit.has_value(),
+                         *options.settings.steps),
+            *warmup, steps_per_epoch);
     const auto epochs = *options.settings.epochs;
     vocabulary::settle(warmup, measure::default_warmup(epochs * steps_per_epoch));
     return measure::schedule_epochs(epochs, *warmup, steps_per_epoch);
@@ -75,7 +78,7 @@ measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
 void check_batches(const TrainingOptions& options, const nn::Model& model,
                    const data::Sampler& sampler, std::int64_t batches,
                    comm::Communicator& control) {
-    if (model.least_batch() == 1 || options.input.kind == Input::io_only) return;
+    if (model.least_batch() == 1 || options.input == Input::io_only) return;
     const std::int64_t replicas = options.settings.replicas.value_or(1);
     comm::all_or_throw(control, [&] {
         for (std::int64_t step = 0; step < std::min(batches, sampler.steps_per_epoch()); ++step) {
@@ -92,11 +95,11 @@ void check_batches(const TrainingOptions& options, const nn::Model& model,
 }
 
 measure::Schedule resumed(const measure::Schedule& schedule,
-                          const std::optional<Checkpoints>& checkpoints,
+                          const std::optional<Checkpoint>& checkpoint,
                           comm::Communicator& control) {
     measure::Schedule rest = schedule;
     comm::all_or_throw(control, [&] {
-        if (checkpoints) rest = measure::resume_after(schedule, checkpoints->completed_steps());
+        if (checkpoint) rest = measure::resume_after(schedule, checkpoint->completed_steps());
     });
     return rest;
 }
@@ -150,8 +153,7 @@ void add_entry_facts(results::Run& run, const TrainingOptions& options,
     const std::pair<vocabulary::FactName, bool> facts[] = {
         {vocabulary::fact::kSumsGradients, sync.keeps_ranks_equal},
         {vocabulary::fact::kSumsAtOnce, sync.sums_at_once},
-        {vocabulary::fact::kSumsInBackward,
-         sync.overlaps && options.way.progress != train::Progress::none},
+        {vocabulary::fact::kSumsInBackward, sync.overlaps && options.settings.progress != "none"},
         {vocabulary::fact::kCapsBuckets, sync.caps_buckets},
         {vocabulary::fact::kWaitsInBackward, sync.waits_in_backward},
         {vocabulary::fact::kReadsInTurn, source.reads_in_turn}};
@@ -163,7 +165,7 @@ void add_entry_facts(results::Run& run, const TrainingOptions& options,
 results::Run make_training_run(TrainingOptions options, const RunContext& around) {
     comm::Communicator& control = around.control;
     check_resources(options, around);
-    const ComputeDevice device(options.speed, control);
+    const ComputeDevice device(options.settings, control);
     at::set_num_threads(compute_threads(options));
     const auto source = entry_of(data::sources(), *options.settings.data);
     const auto data = opened(source, options, around);
@@ -172,7 +174,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     around.progress.activity("building the model");
     const auto data_plane = entry_of(comm::backends(), *options.settings.backend).make(control);
     const auto make_prepared = [&](torch::Device place) {
-        return prepared(make_model(options), options.speed, place);
+        return prepared(make_model(options), options.settings, place);
     };
     const auto model = make_prepared(device.get());
     around.started("building the model");
@@ -185,9 +187,9 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     const data::Sampler sampler = sampler_of(options, data, control);
     const auto planned = plan_steps(options, around, samples, sampler.steps_per_epoch());
     check_batches(options, *model, sampler, planned.total * options.settings.accumulate, control);
-    std::optional<Checkpoints> checkpoints;
-    if (options.settings.checkpoint) checkpoints.emplace(options, samples, *model, control);
-    const auto schedule = resumed(planned, checkpoints, control);
+    std::optional<Checkpoint> checkpoint;
+    if (options.settings.checkpoint) checkpoint.emplace(options, samples, *model, control);
+    const auto schedule = resumed(planned, checkpoint, control);
     around.started("checkpoints");
     draw_own_numbers(options.seed(), control.rank());
 
@@ -207,7 +209,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
                          .model = *model,
                          .steps = steps,
                          .around = around,
-                         .checkpoints = checkpoints ? &*checkpoints : nullptr};
+                         .checkpoint = checkpoint ? &*checkpoint : nullptr};
     TrainingLoop loop(observed);
     std::vector<TrialTimes> trials;
     if (options.settings.ablation)
@@ -225,6 +227,10 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     if (control.rank() == 0) add_memory(run, options);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
+    if (const auto batch = *options.settings.global_batch_size; batch > samples)
+        run.warnings.push_back(
+            fmt::format("the global batch, {}, exceeds the {} samples: use a smaller --batch-size",
+                        batch, samples));
     loop.fill(run);
     if (options.settings.ablation) add_trials(run, observed, trials);
     around.progress.finish();
@@ -262,7 +268,7 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
                          fmt::format("a first look of {} steps; --epochs 1 trains with all samples",
                                      *settings.steps),
                          false});
-    if (options.speed.precision == train::Precision::fp16 && !options.speed.cuda)
+    if (options.precision() == train::Precision::fp16 && !options.on_gpu())
         facts.push_back(
             {"note",
              "fp16 is not made for CPUs: steps are many times slower than with --precision "
@@ -285,7 +291,7 @@ class TrainingPlan final : public Plan {
             for (auto& row : memory_settings(settled_)) facts.push_back(std::move(row));
         return facts;
     }
-    bool uses_gpus() const override { return settled_.speed.cuda; }
+    bool uses_gpus() const override { return settled_.on_gpu(); }
     void rehearse(comm::Communicator& control) const override {
         comm::all_or_throw(control, [&] {
             if (settled_.settings.buckets && control.rank() == 0) write_bucket_file(settled_);
@@ -305,9 +311,9 @@ class TrainingPlan final : public Plan {
 
 }  // namespace
 
-std::unique_ptr<Plan> plan_training(const options::Options& given,
-                                    const vocabulary::CommonSettings& common,
-                                    comm::Communicator& control) {
+std::unique_ptr<Plan> Training::settle(const options::Options& given,
+                                       const vocabulary::CommonSettings& common,
+                                       comm::Communicator& control) const {
     TrainingOptions settled;
     std::vector<results::Setting> facts;
     comm::all_or_throw(control, [&] {

@@ -18,7 +18,6 @@
 namespace ranklab::experiments {
 namespace {
 
-using train::Precision;
 using vocabulary::settle;
 using vocabulary::TrainingSettings;
 
@@ -57,14 +56,12 @@ void settle_replicas(TrainingSettings& settings, bool cuda, const CountGpus& cou
 }
 
 // On a GPU all operations are LibTorch's.
-nn::Ops settle_ops(TrainingSettings& settings, bool cuda) {
+void settle_ops(TrainingSettings& settings, bool cuda) {
     settle(settings.ops, cuda ? "libtorch" : "ranklab");
-    const bool ours = settings.ops == "ranklab";
-    if (cuda && ours)
+    if (cuda && settings.ops == "ranklab")
         throw base::OptionError(
             "--ops ranklab has operations for the CPU, and this run computes on a GPU; use --ops "
             "libtorch, or --device cpu");
-    return ours ? nn::Ops::ranklab : nn::Ops::libtorch;
 }
 
 int select_own_gpu(const comm::Communicator& control, std::int64_t wanted) {
@@ -95,82 +92,64 @@ std::string too_few_gpus(std::int64_t wanted, std::int64_t seen, const std::stri
         wanted, seen, seen);
 }
 
-SpeedOptions settle_speed(TrainingSettings& settings, int world_size, const CountGpus& count_gpus) {
-    SpeedOptions speed;
-    speed.precision = train::precision_named(settings.precision);
-    speed.jit = settings.jit;
-    speed.cuda_graph = settings.cuda_graph;
-    speed.cudnn_benchmark = settings.cudnn_benchmark == "on";
-    speed.cuda = choose_cuda(settings, world_size, count_gpus);
-    settings.device = speed.cuda ? "cuda" : "cpu";
-    settle_replicas(settings, speed.cuda, count_gpus);
-    speed.gpus = settings.replicas.value_or(1);
-    speed.ops = settle_ops(settings, speed.cuda);
+void settle_speed(TrainingSettings& settings, int world_size, const CountGpus& count_gpus) {
+    const bool cuda = choose_cuda(settings, world_size, count_gpus);
+    settings.device = cuda ? "cuda" : "cpu";
+    settle_replicas(settings, cuda, count_gpus);
+    settle_ops(settings, cuda);
     const bool reduces = world_size > 1 || settings.mode == "ddp";
     settle(settings.backend,
-           comm::default_backend(speed.cuda && reduces ? comm::Memory::device : comm::Memory::host)
-               .name);
-    train::check_precision(speed.precision, speed.device_type());
-    return speed;
+           comm::default_backend(cuda && reduces ? comm::Memory::device : comm::Memory::host).name);
+    train::check_precision(train::precision_named(settings.precision),
+                           cuda ? torch::kCUDA : torch::kCPU);
 }
 
-bool settle_channels_last(TrainingSettings& settings, const SpeedOptions& speed,
-                          const nn::Outline& outline, bool by_default) {
+void settle_channels_last(TrainingSettings& settings, const nn::Outline& outline, bool by_default) {
     constexpr const char* kAsked = "channels-last";
-    const bool breaks =
-        outline.breaks_channels_last && !speed.cuda && speed.precision != Precision::fp64;
+    const bool cuda = settings.device == "cuda";
+    const bool breaks = outline.breaks_channels_last && !cuda && settings.precision != "fp64";
     if (settings.channels_last == "true") settings.memory_format = kAsked;
     if (settings.memory_format == kAsked && breaks)
         throw base::OptionError(
             "LibTorch's channels-last convolutions of 1 x 1 and fewer than 8 channels write beyond "
             "their memory; use a wider model, or contiguous memory",
             {"width", "memory-format"});
-    const bool suits =
-        !speed.cuda || speed.precision == Precision::bf16 || speed.precision == Precision::fp16;
+    const bool suits = !cuda || settings.precision == "bf16" || settings.precision == "fp16";
     const bool by_model = by_default && suits && !breaks;
     const bool on =
         settings.memory_format == kAsked || (settings.memory_format == "auto" && by_model);
     settings.channels_last = on ? "true" : "false";
-    return on;
 }
 
-struct ComputeDevice::Stream {
-    device::ComputeStream scope{train::compute_on_own_stream()};
-};
-
-ComputeDevice::ComputeDevice(const SpeedOptions& options, comm::Communicator& control)
+ComputeDevice::ComputeDevice(const TrainingSettings& settings, comm::Communicator& control)
     : device_(torch::kCPU) {
-    std::int64_t kinds[] = {options.cuda ? 1 : 0, options.cuda ? 0 : 1};
+    const bool cuda = settings.device == "cuda";
+    std::int64_t kinds[] = {cuda ? 1 : 0, cuda ? 0 : 1};
     control.allreduce(comm::view(std::span(kinds)), comm::ReduceOp::max);
     comm::all_or_throw(control, [&] {
         if (kinds[0] + kinds[1] > 1)
             throw base::EnvironmentError(
                 "some ranks see a GPU and others none; give --device cpu, or give every rank a "
                 "GPU");
-        if (!options.cuda) return;
-        const int gpu = select_own_gpu(control, options.gpus);
+        if (!cuda) return;
+        const int gpu = select_own_gpu(control, settings.replicas.value_or(1));
         train::load_torch_cuda();
         device_ = torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(gpu));
-        stream_ = std::make_unique<Stream>();
+        stream_.emplace(train::compute_on_own_stream());
     });
-    train::allow_tf32(options.precision == Precision::tf32);
-    at::globalContext().setBenchmarkCuDNN(options.cuda && options.cudnn_benchmark);
+    train::allow_tf32(settings.precision == "tf32");
+    at::globalContext().setBenchmarkCuDNN(cuda && settings.cudnn_benchmark == "on");
 }
 
-ComputeDevice::~ComputeDevice() = default;
-
-std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model, const SpeedOptions& options,
-                                    torch::Device device) {
+std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model,
+                                    const TrainingSettings& settings, torch::Device device) {
+    const auto precision = train::precision_named(settings.precision);
     // One call for both would make integers (BatchNorm's counts) floating-point.
-    model->to(options.parameter_type());
+    model->to(train::parameter_type(precision));
     if (!device.is_cpu()) model->to(device);
-    if (options.channels_last) train::use_channels_last(*model);
-    if (options.jit) return std::make_shared<train::TracedModel>(std::move(model));
-    return train::in_precision(std::move(model), options.precision, device.type());
-}
-
-std::unique_ptr<train::GradScaler> make_scaler(const SpeedOptions& options) {
-    return options.precision == Precision::fp16 ? std::make_unique<train::GradScaler>() : nullptr;
+    if (settings.channels_last == "true") train::use_channels_last(*model);
+    if (settings.jit) return std::make_shared<train::TracedModel>(std::move(model));
+    return train::in_precision(std::move(model), precision, device.type());
 }
 
 }  // namespace ranklab::experiments

@@ -65,14 +65,18 @@ std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t cou
 std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options,
                                                comm::Communicator& data_plane,
                                                comm::Communicator& control) {
-    const auto cap = static_cast<std::int64_t>(options.settings.bucket_cap_mb * (1 << 20));
-    return entry_of(train::gradient_syncs(), *options.settings.sync)
+    const auto& settings = options.settings;
+    const auto cap = static_cast<std::int64_t>(settings.bucket_cap_mb * (1 << 20));
+    return entry_of(train::gradient_syncs(), *settings.sync)
         .make({.data = data_plane,
                .control = control,
                .first_cap_bytes = std::min(train::kFirstBucketBytes, cap),
                .cap_bytes = cap,
-               .progress = options.way.progress,
-               .transfer = options.way.transfer,
+               .progress = settings.progress == "thread" ? train::Progress::thread
+                           : settings.progress == "poll" ? train::Progress::poll
+                                                         : train::Progress::none,
+               .transfer = settings.transfer == "blocking" ? train::Transfer::blocking
+                                                           : train::Transfer::background,
                .compression = options.compression});
 }
 
@@ -93,20 +97,20 @@ TrainingSteps::TrainingSteps(const StepParts& parts, nn::Model& model)
                            {.lr = parts.options.rate.lr,
                             .momentum = *parts.options.settings.momentum,
                             .fused = parts.options.settings.fused_optimizer,
-                            .ops = parts.options.speed.ops})),
-      scaler_(make_scaler(parts.options.speed)),
+                            .ops = parts.options.ops()})),
+      scaler_(parts.options.precision() == train::Precision::fp16
+                  ? std::make_unique<train::GradScaler>()
+                  : nullptr),
       stepper_(make_stepper()),
       convert_(parts.data.train->layout(), parts.source.pixel_mean, parts.source.pixel_std,
-               parts.options.speed.parameter_type(),
-               {.device = parts.device, .channels_last = parts.options.speed.channels_last}),
-      loader_(*parts.data.train, {.workers = parts.options.input.workers,
-                                  .prefetch = parts.options.input.prefetch,
-                                  .batch = *parts.options.settings.batch_size,
-                                  .allocate = {}}),
-      input_(parts.options.input.kind) {}
+               parts.options.parameter_type(),
+               {.device = parts.device,
+                .channels_last = parts.options.settings.channels_last == "true"}),
+      loader_(*parts.data.train, loader_config(parts.options, *parts.options.settings.batch_size)),
+      input_(parts.options.input) {}
 
 std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
-    if (parts_.options.speed.cuda_graph)
+    if (parts_.options.settings.cuda_graph)
         return std::make_unique<train::GraphTrainer>(model_, *sync_, *optimizer_, phases_,
                                                      buffers_.get(), scaler_.get(),
                                                      train::make_cuda_graph);

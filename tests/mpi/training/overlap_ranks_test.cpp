@@ -101,6 +101,11 @@ struct Truth {
     std::vector<double> total, exposed;
 };
 
+struct Probe {
+    OverlapPairs pairs;
+    std::vector<StepReductions> reductions;
+};
+
 class TwoBuckets {
   public:
     explicit TwoBuckets(train::Progress progress)
@@ -110,8 +115,8 @@ class TwoBuckets {
           silent_(link_),
           queue_(silent_, progress, train::Transfer::background) {}
 
-    OverlapProbe probe(Truth& truth) {
-        OverlapProbe probe;
+    Probe probe(Truth& truth) {
+        Probe probe;
         for (int pair = 0; pair < kPairs; ++pair) {
             for (const bool silent : {pair % 2 == 0, pair % 2 != 0}) {
                 link_.travelled = 0;
@@ -179,9 +184,9 @@ struct Measured {
 
 Measured measured(train::Progress progress) {
     Truth truth;
-    const OverlapProbe probe = TwoBuckets(progress).probe(truth);
+    const Probe probe = TwoBuckets(progress).probe(truth);
     Measured all{{}, median(truth.total), median(truth.exposed), median(probe.pairs.without)};
-    add_overlap(all.run, probe, world());
+    add_overlap(all.run, probe.pairs, probe.reductions, world());
     return all;
 }
 

@@ -1,5 +1,5 @@
 // All ranks come to one verdict on whether they are equal.
-#include "experiments/training/checks.hpp"
+#include "train/equal_state.hpp"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -7,7 +7,7 @@
 #include "comm/exchange.hpp"
 #include "mpi_world.hpp"
 
-namespace ranklab::experiments {
+namespace ranklab::train {
 namespace {
 
 using ranklab::testing::world;
@@ -27,14 +27,11 @@ class Softmax final : public nn::Model {
     torch::nn::Linear linear_{nullptr};
 };
 
-/// Rank 0's sentence, which is everyone's.
+/// The sentence, which all ranks have.
 std::string compared(const Softmax& model) {
-    RankEquality equality(model, world());
-    equality.compare("after step 3");
-    const auto verdict = equality.verdict("");
-    const auto all = comm::gather_texts(world(), verdict.result + ": " + verdict.detail);
-    for (const auto& one : all) EXPECT_EQ(one, all.front());
-    return all.front();
+    const auto sentence = difference_of_ranks(model, true, world());
+    EXPECT_TRUE(comm::is_same_everywhere(world(), sentence));
+    return sentence;
 }
 
 class RanksCompared : public ::testing::Test {
@@ -45,7 +42,7 @@ class RanksCompared : public ::testing::Test {
 };
 
 TEST_F(RanksCompared, EqualRanksPass) {
-    EXPECT_EQ(compared(Softmax()), "passed: bit by bit, once");
+    EXPECT_EQ(compared(Softmax()), "");
 }
 
 TEST_F(RanksCompared, ADifferenceIsNamedByAllAlike) {
@@ -54,12 +51,9 @@ TEST_F(RanksCompared, ADifferenceIsNamedByAllAlike) {
         const torch::NoGradGuard no_gradients;
         if (world().rank() == world().world_size() - 1) model.parameters().back().add_(1);
     }
-    const auto sentence = compared(model);
-    const auto wanted =
-        "failed: they differ after step 3: 'linear.bias', the first that does, on rank " +
-        std::to_string(world().world_size() - 1);
-    EXPECT_NE(sentence.find(wanted), std::string::npos) << sentence;
+    EXPECT_EQ(compared(model), "'linear.bias', the first that does, on rank " +
+                                   std::to_string(world().world_size() - 1) + " from rank 0's");
 }
 
 }  // namespace
-}  // namespace ranklab::experiments
+}  // namespace ranklab::train

@@ -171,7 +171,7 @@ std::size_t trials_kept(std::int64_t steps_of_a_trial) {
 }
 
 /// A short run of a small network.
-void make_short_run(const std::vector<std::string>& more) {
+results::Run make_short_run(const std::vector<std::string>& more) {
     options::Schema schema;
     describe_training(schema);
     auto words = base::split(
@@ -181,12 +181,16 @@ void make_short_run(const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
     const auto given = options::Options::parse(schema.append(vocabulary::common_settings()), words);
     testing::QuietProgress silent;
-    make_training_run(settle_training(given, given.fields<vocabulary::CommonSettings>(), 1),
-                      {.control = world(), .progress = silent});
+    return make_training_run(settle_training(given, given.fields<vocabulary::CommonSettings>(), 1),
+                             {.control = world(), .progress = silent});
 }
 
 TEST(TrainingRun, IsMadeOrRefused) {
     EXPECT_NO_THROW(make_short_run({}));
+    const auto warnings = make_short_run({"--batch-size", "64"}).warnings;
+    EXPECT_TRUE(std::ranges::any_of(warnings, [](const std::string& one) {
+        return one.find("64, exceeds the 16 samples") != std::string::npos;
+    }));
     const std::vector<std::vector<std::string>> refused{
         {"--save-parameters", "/no/such/folder/file.h5"},
         {"--checkpoint", "/dev/null/folder"},

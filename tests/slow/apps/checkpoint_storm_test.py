@@ -9,7 +9,7 @@ import time
 
 import ranklab_cli as cli
 from checkpoint_case import FILE, CheckpointCase, RefusedCase, SameLossesCase, completed, np
-from checkpoint_files import HEADER, Checkpoint, parts, sealed
+from checkpoint_files import CHECKSUM, Checkpoint, sealed
 
 
 class MoreSameLossesTest(SameLossesCase):
@@ -146,24 +146,9 @@ class TimeLimitTest(CheckpointCase):
 
 class MoreRefusedTest(RefusedCase):
     def test_damaged_cut_and_foreign_ones(self):
-        for content in (self.good[: len(self.good) // 2], self.good[:HEADER], self.good[:100], self.good + b"\0"):
+        for content in (self.good[: len(self.good) // 2], self.good[:-CHECKSUM], self.good[:100], self.good + b"\0", b"", b"a diary\n", bytes(4096)):
             self.refused(3, f"c/{FILE}", content=content)
-        for content in (b"", b"a diary\n", self.good[HEADER:], bytes(4096)):
-            self.refused(3, f"c/{FILE}", content=content)
-        self.refused(3, f"c/{FILE}", "damaged", content=sealed(b"not HDF5 at all", b"and no index"))
-
-    def test_whatever_hdf5_says_is_not_looked_at(self):
-        """Sets each byte outside the arrays to 255 under a valid checksum: HDF5 1.10 would crash on such structures."""
-        data, index = parts(self.good)
-        broken = bytearray(b"\xff" * len(data))
-        read = Checkpoint(self.good)
-        for name, values in read.arrays.items():
-            at = read.offsets[name]
-            broken[at : at + values.nbytes] = values.tobytes()
-        (self.folder / "c").mkdir()
-        (self.folder / "c" / FILE).write_bytes(sealed(bytes(broken), index))
-        self.go("--steps", 9, "--warmup", 0, *self.RESUME)
-        self.assertEqual(len(self.last().losses), 6)
+        self.refused(3, f"c/{FILE}", content=sealed(b"not HDF5 at all"))
 
     def test_contents_that_do_not_fit(self):
         def put(name, values):
@@ -190,7 +175,6 @@ class MoreRefusedTest(RefusedCase):
             "a generator's size": put(generator, np.zeros(100, "u1")),
             "a generator's bytes": put(generator, np.full(good[generator].shape, 255, "u1")),
             "a huge claim": lambda file: file.claims.__setitem__(f"parameters/{last}", (1 << 40,)),
-            "a negative claim": lambda file: file.claims.__setitem__(f"parameters/{last}", (-1, -1)),
         }
         for what, change in changes.items():
             with self.subTest(what):

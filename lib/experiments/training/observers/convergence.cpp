@@ -65,10 +65,7 @@ class TargetInterval final : public StepObserver {
 }  // namespace
 
 ObserverEntry convergence_entry() {
-    return {.wanted =
-                [](const ObservedRun& observed) {
-                    return observed.options.settings.target_ci.has_value();
-                },
+    return {.wanted = [](auto& options) { return options.settings.target_ci.has_value(); },
             .make = make_observer<TargetInterval>};
 }
 

@@ -116,10 +116,7 @@ class Curves final : public StepObserver {
 }  // namespace
 
 ObserverEntry curves_entry() {
-    return {.wanted =
-                [](const ObservedRun& observed) {
-                    return observed.options.settings.tensorboard.has_value();
-                },
+    return {.wanted = [](auto& options) { return options.settings.tensorboard.has_value(); },
             .make = make_observer<Curves>};
 }
 

@@ -50,7 +50,7 @@ class Epochs final : public StepObserver {
         const auto evaluations = of_ranks.largest(column_of(epochs, [](const Epoch& epoch) {
             return epoch.validation != nullptr ? epoch.validation->seconds : stats::kNone;
         }));
-        const auto longest = of_ranks.largest(column_of(epochs, &Epoch::seconds));
+        const auto longest = run.find(vocabulary::kEpochTime)->largest_of_rows();
         results::Rows table("epochs");
         for (std::size_t i = 0; i < epochs.size(); ++i)
             add(run, table, epochs[i], longest[i], losses[i], evaluations[i]);
@@ -61,7 +61,7 @@ class Epochs final : public StepObserver {
     void add(results::Run& run, results::Rows& table, const Epoch& epoch, double seconds,
              double loss_sum, double evaluation_s) const {
         const auto planned = observed_.schedule.steps_per_epoch;
-        const bool computes = observed_.options.input.kind != Input::io_only;
+        const bool computes = observed_.options.input != Input::io_only;
         const auto* const validation = epoch.validation;
         table.add({epoch.number, epoch.steps, planned, epoch.samples, seconds,
                    run.valid && seconds > 0 ? base::real(epoch.samples) / seconds : stats::kNone,

@@ -40,7 +40,7 @@ class Evaluation final : public StepObserver {
     }
 
     void fill(results::Run&, RankMeasurements& of_ranks) override {
-        if (observed_.options.input.kind == Input::io_only) return;
+        if (observed_.options.input == Input::io_only) return;
         const auto& all = observed_.validations;
         of_ranks.add_equal(vocabulary::kTestLoss, "epoch", all, &Validation::loss, "mean");
         const bool classifies = !all.empty() && !std::isnan(all.front().accuracy);
@@ -76,15 +76,13 @@ class Evaluation final : public StepObserver {
 
     train::EvaluationSums evaluated_part() {
         const auto& test = *observed_.data.test;
-        const auto& input = observed_.options.input;
         const auto ranks = observed_.control.world_size();
         const std::int64_t batch = *observed_.options.settings.eval_batch_size;
         const std::int64_t largest_part = base::share_of(test.size(), 0, ranks).count;
         return train::evaluate(
             observed_.model, test, base::share_of(test.size(), observed_.control.rank(), ranks),
-            {.workers = input.workers, .prefetch = input.prefetch, .batch = batch, .allocate = {}},
-            observed_.steps.converter(), [this] { return goes_on_after_a_batch(); },
-            (largest_part + batch - 1) / batch);
+            loader_config(observed_.options, batch), observed_.steps.converter(),
+            [this] { return goes_on_after_a_batch(); }, (largest_part + batch - 1) / batch);
     }
 
     bool goes_on_after_a_batch() {

@@ -91,8 +91,8 @@ class Layers final : public StepObserver {
     // Measures the roof on all ranks at once, in the run's number format.
     void fill(results::Run& run, RankMeasurements&) override {
         if (observed_.made.empty()) return;
-        const auto type = torch::TensorOptions(observed_.options.speed.parameter_type())
-                              .device(observed_.options.speed.cuda ? torch::kCUDA : torch::kCPU);
+        const auto type = torch::TensorOptions(observed_.options.parameter_type())
+                              .device(observed_.options.on_gpu() ? torch::kCUDA : torch::kCPU);
         const auto [means, roof] = means_of(measured_roof(type, observed_.control));
         double whole = 0;
         for (const auto& mean : means) whole += mean.forward_s + mean.backward_s;
@@ -145,9 +145,8 @@ class Layers final : public StepObserver {
 }  // namespace
 
 ObserverEntry layers_entry() {
-    return {
-        .wanted = [](const ObservedRun& observed) { return observed.steps.layers() != nullptr; },
-        .make = make_observer<Layers>};
+    return {.wanted = [](auto& options) { return options.profiles("layers"); },
+            .make = make_observer<Layers>};
 }
 
 }  // namespace ranklab::experiments

@@ -106,7 +106,7 @@ class Lines final : public StepObserver {
 }  // namespace
 
 ObserverEntry lines_entry() {
-    return {.wanted = [](const ObservedRun& observed) { return observed.lines.wanted; },
+    return {.wanted = [](auto& options) { return options.profiles("lines"); },
             .make = make_observer<Lines>};
 }
 

@@ -54,7 +54,7 @@ class Loss final : public StepObserver {
     }
 
   private:
-    bool computes() const { return observed_.options.input.kind != Input::io_only; }
+    bool computes() const { return observed_.options.input != Input::io_only; }
 
     std::int64_t first_bad_step_ = kNever;  // on this rank
     std::string failure_;

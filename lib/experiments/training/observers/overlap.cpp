@@ -25,7 +25,7 @@ class OverlapPairsProbe final : public StepObserver {
     }
 
     void fill(results::Run& run, RankMeasurements&) override {
-        if (run.valid) add_overlap(run, probe_, observed_.control);
+        if (run.valid) add_overlap(run, pairs_, reductions_, observed_.control);
     }
 
   private:
@@ -44,23 +44,20 @@ class OverlapPairsProbe final : public StepObserver {
             }
     }
     void note(bool silent, const measure::StepTimes& times) {
-        auto& pairs = probe_.pairs;
-        (silent ? pairs.without : pairs.with).push_back(times.step);
-        (silent ? pairs.backward_without : pairs.backward_with)
+        (silent ? pairs_.without : pairs_.with).push_back(times.step);
+        (silent ? pairs_.backward_without : pairs_.backward_with)
             .push_back(times.phases[base::number_of(base::Phase::backward)]);
-        if (!silent) probe_.reductions.push_back(observed_.steps.reductions());
+        if (!silent) reductions_.push_back(observed_.steps.reductions());
     }
 
-    OverlapProbe probe_;
+    OverlapPairs pairs_;
+    std::vector<StepReductions> reductions_;  // of the steps with communication
 };
 
 }  // namespace
 
 ObserverEntry overlap_entry() {
-    return {.wanted =
-                [](const ObservedRun& observed) {
-                    return *observed.options.settings.overlap_steps > 0;
-                },
+    return {.wanted = [](auto& options) { return *options.settings.overlap_steps > 0; },
             .make = make_observer<OverlapPairsProbe>};
 }
 

@@ -92,10 +92,7 @@ class Parameters final : public StepObserver {
 }  // namespace
 
 ObserverEntry parameters_entry() {
-    return {.wanted =
-                [](const ObservedRun& observed) {
-                    return observed.options.settings.save_parameters.has_value();
-                },
+    return {.wanted = [](auto& options) { return options.settings.save_parameters.has_value(); },
             .make = make_observer<Parameters>};
 }
 

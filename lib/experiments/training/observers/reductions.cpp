@@ -45,10 +45,7 @@ class Reductions final : public StepObserver {
 }  // namespace
 
 ObserverEntry reductions_entry() {
-    return {.wanted =
-                [](const ObservedRun& observed) {
-                    return observed.options.input.kind != Input::io_only;
-                },
+    return {.wanted = [](auto& options) { return options.input != Input::io_only; },
             .make = make_observer<Reductions>};
 }
 

@@ -85,7 +85,7 @@ class TraceWindow final : public StepObserver {
         : StepObserver(observed),
           control_(observed.control),
           path_(observed.options.settings.trace.value_or("")),
-          gpu_(observed.options.speed.cuda) {
+          gpu_(observed.options.on_gpu()) {
         // Without a GPU Kineto prints that it found none.
         if (!gpu_) ::setenv("KINETO_LOG_LEVEL", "5", /*overwrite=*/0);
         comm::all_or_throw(control_, [&] {
@@ -203,10 +203,7 @@ class TraceWindow final : public StepObserver {
 }  // namespace
 
 ObserverEntry trace_entry() {
-    return {.wanted =
-                [](const ObservedRun& observed) {
-                    return observed.options.settings.trace || observed.options.settings.nvtx;
-                },
+    return {.wanted = [](auto& options) { return options.settings.trace || options.settings.nvtx; },
             .make = make_observer<TraceWindow>};
 }
 

@@ -1,10 +1,10 @@
 // The contents of a checkpoint. Its file is in checkpoint_file_test.cpp; whole runs are in
 // tests/apps/checkpoint_test.py.
+#include <ATen/CPUGeneratorImpl.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
 #include "base/error.hpp"
-#include "experiments/training/checkpoint_file.hpp"
 #include "experiments/training/checkpoint_state.hpp"
 #include "thrown_sentence.hpp"
 
@@ -16,10 +16,15 @@ using tests::thrown_sentence;
 TEST(CheckpointSettings, EveryDifferenceIsNamedWithBothValues) {
     const CheckpointSettings now{
         {"--model", "a"}, {"--lr", "1"}, {"--new", "5"}, {"--jit", "true"}};
-    EXPECT_NO_THROW(check_same_settings(now, now));
-    const CheckpointSettings stored{
-        {"--model", "b"}, {"--lr", "1"}, {"--old", "\x1b[31m"}, {"--jit", "false"}};
-    const auto said = thrown_sentence<base::OptionError>([&] { check_same_settings(now, stored); });
+    const auto check = [&](const CheckpointSettings& stored) {
+        const auto file = hdf5::File::create_in_memory();
+        write_settings(file.root(), stored);
+        check_same_settings(now, file.root());
+    };
+    EXPECT_NO_THROW(check(now));
+    const auto said = thrown_sentence<base::OptionError>([&] {
+        check({{"--model", "b"}, {"--lr", "1"}, {"--old", "\x1b[31m"}, {"--jit", "false"}});
+    });
     for (const char* part : {"--model b (now a)", "--new none (now 5)", "--old ?[31m (now none)",
                              "--jit false (now true)"})
         EXPECT_NE(said.find(part), std::string::npos) << part << " is not in: " << said;
@@ -27,7 +32,8 @@ TEST(CheckpointSettings, EveryDifferenceIsNamedWithBothValues) {
 }
 
 TEST(CheckpointState, TheGeneratorGoesOnWhereItWas) {
-    const RankState generator = torch_cpu_generator();
+    const RankState generator =
+        generator_state("torch_cpu_generator", at::detail::getDefaultCPUGenerator());
     torch::manual_seed(5);
     torch::randn({7});  // an odd number: the state holds one half of a pair, too
     const std::string saved = generator.save();
@@ -40,27 +46,15 @@ TEST(CheckpointState, TheGeneratorGoesOnWhereItWas) {
         EXPECT_THROW(generator.load(wrong), base::DataError);
 }
 
-TEST(CheckpointState, EachRankGetsItsOwnAndAllOfIt) {
-    Checkpoint checkpoint;
-    put_rank_state(checkpoint, "x", {"zero", "one"});
-    put_rank_state(checkpoint, "y", {"", std::string("\0b", 2)});
-    std::string x;
-    std::string y;
-    const auto state = [](const char* name, std::string& into) {
-        return RankState{name, [] { return std::string(); },
-                         [&into](const std::string& text) { into = text; }};
-    };
-    checkpoint = decode([&] {
-        checkpoint.completed_steps = 1;
-        return encode(checkpoint);
-    }());
-    take_rank(checkpoint, 1, {state("y", y), state("x", x)});
-    EXPECT_EQ(x, "one");
-    EXPECT_EQ(y, std::string("\0b", 2));
-    EXPECT_THROW(take_rank(checkpoint, 2, {state("x", x), state("y", y)}), base::DataError);
-    EXPECT_THROW(take_rank(checkpoint, 0, {state("x", x)}), base::DataError)
-        << "one would be forgotten";
-    EXPECT_THROW(take_rank(checkpoint, 0, {state("x", x), state("z", y)}), base::DataError);
+TEST(CheckpointState, EachRankHasAllOfIt) {
+    const RankBytes by_rank{{"zero", std::string("\0a", 2)}, {"one", std::string("\0b", 2)}};
+    const RankState x{"x", {}, {}}, y{"y", {}, {}}, z{"z", {}, {}};
+    const auto file = hdf5::File::create_in_memory();
+    write_ranks(file.root(), {x, y}, by_rank);
+    EXPECT_EQ(read_ranks(file.root(), {x, y}, 2), by_rank);
+    EXPECT_THROW(read_ranks(file.root(), {x, y}, 3), base::Error);
+    EXPECT_THROW(read_ranks(file.root(), {x}, 2), base::DataError) << "one would be forgotten";
+    EXPECT_THROW(read_ranks(file.root(), {x, z}, 2), base::Error);
 }
 
 /// A model with a buffer, which none in the catalogue has yet.
@@ -84,19 +78,18 @@ TEST(CheckpointState, BuffersComeBackInPlace) {
     };
     Buffered before;
     before.count.fill_(9);
-    Checkpoint checkpoint;
-    checkpoint.completed_steps = 12;
-    put_training(checkpoint, before, *optimizer_of(before));
+    const auto file = hdf5::File::create_in_memory();
+    write_training(file.root(), before, *optimizer_of(before));
     Buffered after;
     const auto* place = after.mean.const_data_ptr();
-    take_training(decode(encode(checkpoint)), after, *optimizer_of(after));
+    read_training(file.root(), after, *optimizer_of(after));
     EXPECT_TRUE(torch::equal(after.weight, before.weight));
     EXPECT_TRUE(torch::equal(after.mean, before.mean));
     EXPECT_TRUE(torch::equal(after.count, before.count));
     EXPECT_EQ(after.mean.const_data_ptr(), place);
     Buffered other(4);
     const auto said = thrown_sentence<base::DataError>(
-        [&] { take_training(checkpoint, other, *optimizer_of(other)); });
+        [&] { read_training(file.root(), other, *optimizer_of(other)); });
     EXPECT_NE(said.find("[3, 2]"), std::string::npos) << said;
     EXPECT_NE(said.find("[4, 2]"), std::string::npos) << said;
 }

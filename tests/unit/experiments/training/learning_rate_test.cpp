@@ -17,25 +17,28 @@ options::Options options_of(const Words& words) {
     describe_training(schema);
     schema.append(vocabulary::common_settings())
         .fallback("warmup", "0")
-        .fallback("global-batch-size", "128");
+        .fallback("global-batch-size", "128")
+        .fallback("lr", "2e-4")  // the U-Net's defaults
+        .fallback("lr-schedule", "cosine")
+        .fallback("lr-scaling", "sqrt")
+        .fallback("gamma", "1")
+        .fallback("base-batch-size", "32")
+        .fallback("lr-warmup-steps", "128");
     return options::Options::parse(schema, words);
 }
 
 struct Settled {
-    explicit Settled(const Words& words, const LrDefaults& defaults)
+    explicit Settled(const Words& words)
         : options(options_of(words)),
           settings(options.fields<vocabulary::TrainingSettings>()),
           common(options.fields<vocabulary::CommonSettings>()),
-          rate(settle_learning_rate(settings, common, defaults)) {}
+          rate(settle_learning_rate(settings, common)) {}
 
     options::Options options;
     vocabulary::TrainingSettings settings;
     vocabulary::CommonSettings common;
     train::LrSettings rate;
 };
-
-const LrDefaults kUnet{
-    .lr = 2e-4, .schedule = "cosine", .scaling = "sqrt", .base_batch = 32, .warmup_steps = 128};
 
 TEST(LearningRateOptions, NoRateOfTheRunIsBeyondWhatAParameterTakes) {
     train::LrSettings settings{.shape = train::LrShape::cosine,
@@ -52,7 +55,7 @@ TEST(LearningRateOptions, NoRateOfTheRunIsBeyondWhatAParameterTakes) {
 }
 
 TEST(LearningRateOptions, TakeTheModelsDefaultsAndShowThem) {
-    const Settled all({"--steps", "500", "--warmup", "10"}, kUnet);
+    const Settled all({"--steps", "500", "--warmup", "10"});
     EXPECT_EQ(all.rate.shape, train::LrShape::cosine);
     EXPECT_EQ(all.rate.scaling, train::LrScaling::sqrt);
     EXPECT_DOUBLE_EQ(train::LrSchedule(all.rate).initial(), 4e-4);
@@ -65,10 +68,9 @@ TEST(LearningRateOptions, TakeTheModelsDefaultsAndShowThem) {
 }
 
 TEST(LearningRateOptions, AreTheUsersWhereGiven) {
-    const Settled all(
-        {"--epochs", "3", "--lr", "0.5", "--lr-schedule", "step", "--gamma", "0.5", "--lr-scaling",
-         "linear", "--base-batch-size", "64", "--lr-warmup-steps", "4"},
-        kUnet);
+    const Settled all({"--epochs", "3", "--lr", "0.5", "--lr-schedule", "step", "--gamma", "0.5",
+                       "--lr-scaling", "linear", "--base-batch-size", "64", "--lr-warmup-steps",
+                       "4"});
     EXPECT_DOUBLE_EQ(train::LrSchedule(all.rate).rate(9, 1), 0.5);
     EXPECT_FALSE(all.settings.lr_total_steps.has_value());
     EXPECT_EQ(lr_text(all.rate, 0),
@@ -77,13 +79,12 @@ TEST(LearningRateOptions, AreTheUsersWhereGiven) {
 
 TEST(LearningRateOptions, TheTotalIsOfTheRunOrAsPublished) {
     const auto total = [](const Words& words, std::int64_t samples, std::int64_t steps) {
-        Settled all(words, kUnet);
+        Settled all(words);
         settle_lr_total(all.settings, all.rate, samples, steps);
         EXPECT_EQ(all.settings.lr_total_steps, all.rate.total_steps);
         return all.rate.total_steps;
     };
-    EXPECT_EQ(Settled({"--epochs", "12"}, kUnet).rate.total_steps, 0)
-        << "known when the samples are";
+    EXPECT_EQ(Settled({"--epochs", "12"}).rate.total_steps, 0) << "known when the samples are";
     EXPECT_EQ(total({"--epochs", "12"}, 1000, 96), 96);
     EXPECT_EQ(total({"--epochs", "12", "--lr-schedule", "cosine-published"}, 1000, 96), 12 * 7);
     EXPECT_EQ(total({"--epochs", "12", "--lr-total-steps", "5"}, 1000, 96), 5);
@@ -92,12 +93,12 @@ TEST(LearningRateOptions, TheTotalIsOfTheRunOrAsPublished) {
 }
 
 TEST(LearningRateOptions, RefuseATotalWithoutACosine) {
-    const Settled all({"--steps", "5", "--lr-schedule", "none", "--lr-total-steps", "5"}, kUnet);
+    const Settled all({"--steps", "5", "--lr-schedule", "none", "--lr-total-steps", "5"});
     EXPECT_THROW(all.options.check_relations(all.settings, all.common), base::OptionError);
 }
 
 TEST(LearningRateOptions, WarnOfARunThatEndsWithinTheWarmup) {
-    const auto settings = Settled({"--steps", "100"}, kUnet).rate;
+    const auto settings = Settled({"--steps", "100"}).rate;
     EXPECT_NE(lr_warning(settings, 100).find("128"), std::string::npos);
     EXPECT_EQ(lr_warning(settings, 128), "");
 }

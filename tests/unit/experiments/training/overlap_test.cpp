@@ -1,5 +1,5 @@
 // The estimate from pairs, on made-up ones whose overlap is known.
-#include "experiments/training/overlap.hpp"
+#include "experiments/training/communication.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

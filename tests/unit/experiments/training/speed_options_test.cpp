@@ -22,49 +22,45 @@ vocabulary::TrainingSettings settings_of(const std::string& mode, std::vector<st
 
 struct Settled {
     bool cuda;
-    std::int64_t gpus;
     std::string replicas, backend;
 };
 
 Settled settled(const std::string& mode, std::vector<std::string> words, std::int64_t gpus) {
     auto settings = settings_of(mode, std::move(words));
-    const auto speed = settle_speed(settings, 1, [gpus] { return gpus; });
-    EXPECT_EQ(settings.device, speed.cuda ? "cuda" : "cpu");
+    settle_speed(settings, 1, [gpus] { return gpus; });
     const auto& replicas = settings.replicas;
-    return {speed.cuda, speed.gpus, replicas ? std::to_string(*replicas) : "none",
+    return {settings.device == "cuda", replicas ? std::to_string(*replicas) : "none",
             *settings.backend};
 }
 
-void expect(const Settled& is, bool cuda, std::int64_t gpus, const std::string& replicas,
-            const std::string& backend) {
+void expect(const Settled& is, bool cuda, const std::string& replicas, const std::string& backend) {
     EXPECT_EQ(is.cuda, cuda);
-    EXPECT_EQ(is.gpus, gpus);
     EXPECT_EQ(is.replicas, replicas);
     EXPECT_EQ(is.backend, backend);
 }
 
 TEST(SettleSpeed, ARankComputesOnOneGpuWhereThereIsOne) {
-    expect(settled("single", {}, 0), false, 1, "none", "mpi");
-    expect(settled("single", {}, 4), true, 1, "none", "mpi");
-    expect(settled("ddp", {}, 4), true, 1, "none", "nccl");
-    expect(settled("single", {"--device", "cpu"}, 4), false, 1, "none", "mpi");
-    expect(settled("single", {"--device", "auto"}, 0), false, 1, "none", "mpi");
-    expect(settled("single", {"--device", "auto"}, 4), true, 1, "none", "mpi");
+    expect(settled("single", {}, 0), false, "none", "mpi");
+    expect(settled("single", {}, 4), true, "none", "mpi");
+    expect(settled("ddp", {}, 4), true, "none", "nccl");
+    expect(settled("single", {"--device", "cpu"}, 4), false, "none", "mpi");
+    expect(settled("single", {"--device", "auto"}, 0), false, "none", "mpi");
+    expect(settled("single", {"--device", "auto"}, 4), true, "none", "mpi");
 }
 
 TEST(SettleSpeed, DpTakesAllGpusUnlessToldHowMany) {
-    expect(settled("dp", {}, 0), false, 2, "2", "mpi");
-    expect(settled("dp", {}, 1), true, 1, "1", "mpi");
-    expect(settled("dp", {}, 4), true, 4, "4", "mpi");
-    expect(settled("dp", {"--replicas", "2"}, 4), true, 2, "2", "mpi");
-    expect(settled("dp", {"--device", "cpu"}, 4), false, 2, "2", "mpi");
+    expect(settled("dp", {}, 0), false, "2", "mpi");
+    expect(settled("dp", {}, 1), true, "1", "mpi");
+    expect(settled("dp", {}, 4), true, "4", "mpi");
+    expect(settled("dp", {"--replicas", "2"}, 4), true, "2", "mpi");
+    expect(settled("dp", {"--device", "cpu"}, 4), false, "2", "mpi");
 }
 
 // By itself it goes to the CPU; asked for GPUs it is refused once it looks for them (too_few_gpus).
 TEST(SettleSpeed, DpWithMoreReplicasThanGpusDoesNotTakeThemByItself) {
-    expect(settled("dp", {"--replicas", "3"}, 2), false, 3, "3", "mpi");
-    expect(settled("dp", {"--replicas", "3", "--device", "cuda"}, 2), true, 3, "3", "mpi");
-    expect(settled("dp", {"--device", "cuda"}, 0), true, 2, "2", "mpi");
+    expect(settled("dp", {"--replicas", "3"}, 2), false, "3", "mpi");
+    expect(settled("dp", {"--replicas", "3", "--device", "cuda"}, 2), true, "3", "mpi");
+    expect(settled("dp", {"--device", "cuda"}, 0), true, "2", "mpi");
 }
 
 TEST(TooFewGpus, SaysHowManyThereAre) {
