@@ -33,7 +33,6 @@ class ManyRanks final : public comm::Communicator {
     int world_size() const override { return ranks_; }
     int local_rank() const override { return rank_; }
     int local_size() const override { return ranks_; }
-    std::string backend() const override { return "many"; }
 
     void barrier() override { ++calls; }
     void broadcast(comm::BufferView buffer, int) override { note(buffer.bytes()); }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <type_traits>
 
 #include "base/element.hpp"
@@ -26,40 +27,25 @@ struct BufferView {
     std::size_t bytes() const { return count * size_of(dtype); }
 };
 
-template <class T>
+/// The C++ types of elements, in the order of DType.
+using CppTypes =
+    std::tuple<std::uint8_t, std::int32_t, std::int64_t, float, double, Float16, BFloat16>;
+
+/// u8 for every type of one byte.
+template <class T, std::size_t i = 0>
 constexpr DType dtype_of() {
-    static_assert(sizeof(T) == 1 || std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                  std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t> ||
-                  std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>);
-    if constexpr (std::is_same_v<T, float>) return DType::f32;
-    if constexpr (std::is_same_v<T, double>) return DType::f64;
-    if constexpr (std::is_same_v<T, std::int32_t>) return DType::i32;
-    if constexpr (std::is_same_v<T, std::int64_t>) return DType::i64;
-    if constexpr (std::is_same_v<T, Float16>) return DType::f16;
-    if constexpr (std::is_same_v<T, BFloat16>) return DType::bf16;
-    return DType::u8;
+    if constexpr (sizeof(T) == 1 || std::is_same_v<T, std::tuple_element_t<i, CppTypes>>)
+        return static_cast<DType>(i);
+    else
+        return dtype_of<T, i + 1>();
 }
 
 /// Calls visit(T{}) with the C++ type of `dtype`.
-template <class Visit>
+template <std::size_t i = 0, class Visit>
 auto visit_type(DType dtype, Visit visit) {
-    switch (dtype) {
-        case DType::u8:
-            return visit(std::uint8_t{});
-        case DType::i32:
-            return visit(std::int32_t{});
-        case DType::i64:
-            return visit(std::int64_t{});
-        case DType::f32:
-            return visit(float{});
-        case DType::f64:
-            return visit(double{});
-        case DType::f16:
-            return visit(Float16{});
-        case DType::bf16:
-            return visit(BFloat16{});
-    }
-    throw base::Error("internal: an element type without a C++ type");
+    if constexpr (i + 1 < std::tuple_size_v<CppTypes>)
+        if (dtype != static_cast<DType>(i)) return visit_type<i + 1>(dtype, visit);
+    return visit(std::tuple_element_t<i, CppTypes>{});
 }
 
 /// A view of contiguous host memory. Collectives that only send it do not write to it.

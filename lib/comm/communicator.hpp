@@ -7,7 +7,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "comm/buffer.hpp"
 
@@ -50,7 +49,6 @@ class Communicator {
     virtual int world_size() const = 0;
     virtual int local_rank() const = 0;  ///< among the ranks of this group on the same node
     virtual int local_size() const = 0;
-    virtual std::string backend() const = 0;  ///< its name in the catalogue
 
     virtual void barrier() = 0;
     virtual void broadcast(BufferView buffer, int root) = 0;

@@ -38,15 +38,11 @@ constexpr Names kLaunchers[] = {
     {"Slurm's srun", "SLURM_NTASKS", "SLURM_PROCID"},
 };
 
-// Other variables that launchers set for each process.
-constexpr const char* kTaskNames[] = {"PMIX_RANK",
-                                      "PMIX_NAMESPACE",
-                                      "PMI_SIZE",
-                                      "PMI_FD",
-                                      "PMI_ID",
-                                      "SLURM_STEP_ID",
-                                      "ALPS_APP_PE",
-                                      "MV2_COMM_WORLD_RANK",
+// Variables by which a process finds its PMI or PMIx server, and others that launchers set for each
+// process.
+constexpr const char* kPmiNames[] = {"PMIX_RANK", "PMIX_NAMESPACE", "PMI_RANK",
+                                     "PMI_SIZE",  "PMI_FD",         "PMI_ID"};
+constexpr const char* kTaskNames[] = {"SLURM_STEP_ID", "ALPS_APP_PE", "MV2_COMM_WORLD_RANK",
                                       "OMPI_COMM_WORLD_SIZE"};
 
 }  // namespace
@@ -77,12 +73,9 @@ std::string own_launchers(const std::string& launcher) {
 bool is_step_without_pmi([[maybe_unused]] const Lookup& lookup) {
 #ifdef OPEN_MPI
     const auto is_set = [&](const char* name) { return lookup(name) != nullptr; };
-    constexpr const char* kWays[] = {
-        "PMIX_RANK", "PMIX_NAMESPACE",      "PMI_RANK", "PMI_FD", "PMI_ID",
-        "PMI_SIZE",  "OMPI_COMM_WORLD_RANK"};
     return is_set("SLURM_STEP_ID") && is_set("SLURM_PROCID") &&
            number(lookup("SLURM_STEP_NUM_TASKS")).value_or(1) > 1 &&
-           !std::ranges::any_of(kWays, is_set);
+           !is_set("OMPI_COMM_WORLD_RANK") && !std::ranges::any_of(kPmiNames, is_set);
 #else
     return false;
 #endif
@@ -95,7 +88,8 @@ bool has_task_environment(const Lookup& lookup) {
     const auto is_seen = [&](const Names& names) {
         return is_set(names.rank) || is_set(names.sign);
     };
-    return std::ranges::any_of(kLaunchers, is_seen) || std::ranges::any_of(kTaskNames, is_set);
+    return std::ranges::any_of(kLaunchers, is_seen) || std::ranges::any_of(kPmiNames, is_set) ||
+           std::ranges::any_of(kTaskNames, is_set);
 }
 
 }  // namespace ranklab::comm

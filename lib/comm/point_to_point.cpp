@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "comm/backends/mpi_communicator.hpp"
@@ -51,12 +52,9 @@ void scatterv(Communicator& communicator, const BufferView& send,
     std::vector<int> lengths, begins;
     if (communicator.rank() == root) {
         static_cast<void>(mpi_count(send.count));  // throws; otherwise every offset fits, too
-        int begin = 0;
-        for (const std::size_t count : counts) {
-            lengths.push_back(static_cast<int>(count));
-            begins.push_back(begin);
-            begin += lengths.back();
-        }
+        lengths.assign(counts.begin(), counts.end());
+        begins.resize(counts.size());
+        std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
     }
     const MPI_Datatype type = mpi_type(receive.dtype);
     mpi_done(MPI_Scatterv(send.data, lengths.data(), begins.data(), type, receive.data,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "comm/communicator.hpp"
 
@@ -20,7 +19,6 @@ class SilentCommunicator final : public Communicator {
     int world_size() const override { return real_.world_size(); }
     int local_rank() const override { return real_.local_rank(); }
     int local_size() const override { return real_.local_size(); }
-    std::string backend() const override { return real_.backend(); }
 
     void barrier() override {
         if (!silent_) real_.barrier();

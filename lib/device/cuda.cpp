@@ -5,7 +5,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "device/gpus.hpp"
-#include "device/memory.hpp"
+#include "device/stream.hpp"
 
 // Declared here because cuda_profiler_api.h is missing in some runtime packages.
 extern "C" cudaError_t cudaProfilerStart();
@@ -130,10 +130,6 @@ bool Event::done() const {
     return true;
 }
 
-void Event::synchronize() const {
-    cuda_check(cudaEventSynchronize(event_.get()), "cudaEventSynchronize");
-}
-
 double Event::seconds_since(const Event& start) const {
     float milliseconds = 0;
     cuda_check(cudaEventElapsedTime(&milliseconds, start.get(), event_.get()),
@@ -160,7 +156,7 @@ void MemoryTraits::close(type memory) noexcept {
     cuda_log(cudaFree(memory), "cudaFree");
 }
 
-Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
+Buffer::Buffer(std::size_t bytes) {
     if (bytes == 0) return;
     void* memory = nullptr;
     cuda_check(cudaMalloc(&memory, bytes), "cudaMalloc");

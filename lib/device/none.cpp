@@ -1,7 +1,7 @@
 // The room in a build without CUDA: it lists no GPU, and functions that need one throw.
 #include "base/error.hpp"
 #include "device/gpus.hpp"
-#include "device/memory.hpp"
+#include "device/stream.hpp"
 
 namespace ranklab::device {
 namespace {
@@ -39,9 +39,6 @@ void Event::record(StreamHandle) {
     refuse();
 }
 bool Event::done() const {
-    refuse();
-}
-void Event::synchronize() const {
     refuse();
 }
 double Event::seconds_since(const Event&) const {

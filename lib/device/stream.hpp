@@ -1,8 +1,9 @@
-// CUDA streams and events. CUDA's types are only declared, so that the header serves builds without
-// CUDA, too; there the constructors throw CudaError.
+// CUDA streams, events and memory. CUDA's types are only declared, so that the header serves builds
+// without CUDA, too; there constructors and copies throw CudaError.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 
 #include "base/handle.hpp"
 
@@ -34,8 +35,7 @@ class Event {
     /// May be called again; work that already waits for the earlier record still waits for that
     /// one.
     void record(StreamHandle stream);
-    bool done() const;         ///< true if never recorded
-    void synchronize() const;  ///< blocks the host
+    bool done() const;  ///< true if never recorded
     /// Both events must be of Kind::timing, recorded and done.
     double seconds_since(const Event& start) const;
     EventHandle get() const { return event_.get(); }
@@ -59,6 +59,30 @@ class Stream {
 void wait_on(StreamHandle stream, const Event& event);
 /// Blocks the host until all work on `stream` is done.
 void synchronize(StreamHandle stream);
+
+struct MemoryTraits {
+    using type = void*;
+    static constexpr type empty = nullptr;
+    static void close(type memory) noexcept;
+};
+
+/// Memory on the GPU that was current at construction, uninitialised.
+class Buffer {
+  public:
+    Buffer() = default;
+    explicit Buffer(std::size_t bytes);
+
+    void* data() const { return memory_.get(); }  ///< nullptr if default-constructed or of 0 bytes
+
+  private:
+    base::unique_handle<MemoryTraits> memory_;
+};
+
+/// Enqueue a copy on `stream`; with pageable host memory the call may block. Do not read or reuse
+/// the host memory before the copy is done: synchronize(stream).
+void copy_to_device(void* to, const void* from_host, std::size_t bytes, StreamHandle stream);
+void copy_to_host(void* to_host, const void* from, std::size_t bytes, StreamHandle stream);
+void fill_zero(void* to, std::size_t bytes, StreamHandle stream);
 
 namespace detail {
 inline std::atomic<StreamHandle> compute_stream{nullptr};  // owned by the caller that sets it

@@ -1,10 +1,12 @@
 #include "measure/clock_offset.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "comm/exchange.hpp"
 #include "comm/point_to_point.hpp"
@@ -13,6 +15,9 @@ namespace ranklab::measure {
 namespace {
 
 constexpr int kTag = 7473;
+constexpr int kRounds = 30;
+constexpr double kOld = 3;        // s; older offsets are measured again
+constexpr double kDrift = 50e-6;  // s per s, between two quartz clocks of 20 ppm, with a margin
 
 double received(comm::Communicator& control, int from) {
     double value = 0;
@@ -25,9 +30,9 @@ void send(comm::Communicator& control, double value, int to) {
 }
 
 // Rank 0's part. Takes the time of the answer to be in the middle between question and arrival.
-ClockOffset ask(comm::Communicator& control, int rank, int rounds) {
+ClockOffset ask(comm::Communicator& control, int rank) {
     ClockOffset best{.error_s = std::numeric_limits<double>::infinity()};
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < kRounds; ++round) {
         const double asked = clock_seconds();
         send(control, asked, rank);
         const double theirs = received(control, rank);
@@ -38,8 +43,8 @@ ClockOffset ask(comm::Communicator& control, int rank, int rounds) {
     return best;
 }
 
-void answer(comm::Communicator& control, int rounds) {
-    for (int round = 0; round < rounds; ++round) {
+void answer(comm::Communicator& control) {
+    for (int round = 0; round < kRounds; ++round) {
         received(control, 0);
         send(control, clock_seconds(), 0);
     }
@@ -47,29 +52,41 @@ void answer(comm::Communicator& control, int rounds) {
 
 }  // namespace
 
-std::vector<ClockOffset> clock_offsets(comm::Communicator& control,
-                                       const std::vector<std::string>& hosts, int rounds) {
-    std::unordered_map<std::string_view, std::size_t> numbers;
-    std::vector<std::size_t> host_of;  // by rank
-    std::vector<int> asked;            // by host: its lowest rank other than rank 0, if any
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        const auto [place, fresh] = numbers.try_emplace(hosts[rank], asked.size());
-        host_of.push_back(place->second);
-        if (fresh) asked.push_back(static_cast<int>(rank));
-        if (asked[place->second] == 0) asked[place->second] = static_cast<int>(rank);
+JobClocks::JobClocks(comm::Communicator& control, std::vector<std::string> hosts)
+    : control_(control),
+      hosts_(std::move(hosts)),
+      several_hosts_(std::ranges::adjacent_find(hosts_, std::ranges::not_equal_to()) !=
+                     hosts_.end()),
+      offsets_(hosts_.size()) {
+    measure();
+}
+
+void JobClocks::measure() {
+    offsets_[0].at_s = clock_seconds();
+    std::unordered_map<std::string_view, int> asked;  // of each host: its lowest rank but rank 0
+    for (int rank = 1; rank < control_.world_size(); ++rank) {
+        const auto [first, is_new] = asked.try_emplace(hosts_[rank], rank);
+        if (!is_new) {
+            offsets_[rank] = offsets_[first->second];
+        } else if (control_.rank() == 0) {
+            offsets_[rank] = ask(control_, rank);
+        } else if (control_.rank() == rank) {
+            answer(control_);
+        }
     }
-    std::vector<ClockOffset> seen(1 + asked.size());  // rank 0's own, then by host
-    seen[0].at_s = clock_seconds();
-    for (std::size_t host = 0; host < asked.size(); ++host) {
-        if (asked[host] == 0) continue;
-        if (control.rank() == 0) seen[1 + host] = ask(control, asked[host], rounds);
-        if (control.rank() == asked[host]) answer(control, rounds);
-    }
-    control.broadcast(comm::view(std::as_writable_bytes(std::span(seen))), 0);
-    std::vector<ClockOffset> all;
-    for (const auto host : host_of) all.push_back(seen[1 + host]);
-    all[0] = seen[0];
-    return all;
+    control_.broadcast(comm::view(std::as_writable_bytes(std::span(offsets_))), 0);
+}
+
+void JobClocks::refresh() {
+    if (!several_hosts_) return;
+    if (comm::from_root(control_, clock_seconds() - offsets_[0].at_s > kOld)) measure();
+}
+
+double JobClocks::error_s() const {
+    const double largest = std::ranges::max(offsets_, {}, &ClockOffset::error_s).error_s;
+    if (!several_hosts_) return largest;
+    const double age = clock_seconds() - offsets_[static_cast<std::size_t>(control_.rank())].at_s;
+    return largest + kDrift * std::max(age, kOld);
 }
 
 double clock_resolution() {

@@ -22,12 +22,34 @@ struct ClockOffset {
     double at_s = 0;  ///< time of the measurement, by this rank's clock
 };
 
-/// Measures each host's offset from rank 0 by `rounds` round trips to one rank, of which the
+/// The offsets of a job's ranks: of each host from rank 0, by round trips to one rank, of which the
 /// shortest counts (Cristian 1989). Ranks of one host share the clock and the offset; on rank 0's
-/// host another rank is measured, too, which shows the error of the method. `hosts`: host names by
-/// rank. Collective, over the MPI backend or one rank. Returns offsets by rank, equal on all ranks.
-std::vector<ClockOffset> clock_offsets(comm::Communicator& control,
-                                       const std::vector<std::string>& hosts, int rounds = 30);
+/// host another rank is measured, too, which shows the error of the method.
+class JobClocks {
+  public:
+    /// Measures the offsets over `control`, of the MPI backend or one rank. `hosts`: host name of
+    /// each rank. Collective.
+    JobClocks(comm::Communicator& control, std::vector<std::string> hosts);
+
+    /// Measures again if there are several hosts and the offsets are some seconds old. Collective.
+    void refresh();
+
+    /// By rank; equal on all ranks.
+    const std::vector<ClockOffset>& offsets() const { return offsets_; }
+    /// This rank's clock minus rank 0's.
+    double mine() const { return offsets_[static_cast<std::size_t>(control_.rank())].offset_s; }
+    /// Bound on the error of comparing moments of two ranks: the largest error of an offset, plus
+    /// drift since it was measured.
+    double error_s() const;
+
+  private:
+    void measure();
+
+    comm::Communicator& control_;
+    std::vector<std::string> hosts_;
+    bool several_hosts_;
+    std::vector<ClockOffset> offsets_;
+};
 
 /// The shortest difference above 0 between readings of the clock.
 double clock_resolution();

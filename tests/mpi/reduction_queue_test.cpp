@@ -109,7 +109,6 @@ class Broken final : public comm::Communicator {
     int world_size() const override { return 1; }
     int local_rank() const override { return 0; }
     int local_size() const override { return 1; }
-    std::string backend() const override { return "broken"; }
     void barrier() override {}
     void broadcast(comm::BufferView, int) override { fail(); }
     void allreduce(comm::BufferView, comm::ReduceOp) override { fail(); }
@@ -150,7 +149,6 @@ class Lonely final : public comm::Communicator {
     int world_size() const override { return 2; }
     int local_rank() const override { return 0; }
     int local_size() const override { return 1; }
-    std::string backend() const override { return "lonely"; }
     void barrier() override {}
     void broadcast(comm::BufferView, int) override {}
     void allreduce(comm::BufferView, comm::ReduceOp) override {}
@@ -182,7 +180,6 @@ class Streamed final : public comm::Communicator {
     int world_size() const override { return 2; }
     int local_rank() const override { return 0; }
     int local_size() const override { return 2; }
-    std::string backend() const override { return "streamed"; }
     void barrier() override {}
     void broadcast(comm::BufferView, int) override {}
     void allreduce(comm::BufferView, comm::ReduceOp) override {
@@ -268,7 +265,6 @@ TEST_P(Queue, InHostMemoryOneIsUnderWay) {
         int world_size() const override { return 2; }
         int local_rank() const override { return 0; }
         int local_size() const override { return 2; }
-        std::string backend() const override { return "counting"; }
         void barrier() override {}
         void broadcast(comm::BufferView, int) override {}
         void allreduce(comm::BufferView, comm::ReduceOp) override {}

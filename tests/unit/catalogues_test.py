@@ -34,7 +34,6 @@ ALLOWED = {
     "lib/nn/models/wide_mlp.cpp": ({"sgd"}, "the model's default"),
     "lib/nn/resnet.cpp": ({"cifar100", "sgd"}, "defaults of the ResNet entries"),
     "lib/nn/script_model.cpp": ({"sgd"}, "the default of a user's own model"),
-    "lib/comm/nccl/nccl_communicator.hpp": ({"nccl"}, "the communicator of that entry returns its name"),
     "lib/experiments/data_sets/images.cpp": ({"cifar100", "mnist"}, "the makers of ranklab data, which have the sets' names"),
 }
 

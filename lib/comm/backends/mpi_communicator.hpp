@@ -6,7 +6,6 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/handle.hpp"
@@ -65,7 +64,6 @@ class MpiCommunicator final : public Communicator, base::Immovable {
     int world_size() const override { return world_size_; }
     int local_rank() const override { return local_rank_; }
     int local_size() const override { return local_size_; }
-    std::string backend() const override { return "mpi"; }
 
     void barrier() override;
     void broadcast(BufferView buffer, int root) override;

@@ -74,21 +74,19 @@ std::string library_text() {
 std::unique_ptr<Communicator> connected(Communicator& control) {
     auto own = control.split(0, control.rank());
     const auto library = load_nccl();
-    const int gpus = static_cast<int>(device::list_gpus().gpus.size());
-    const NcclPlace place{.rank = own->rank(),
-                          .ranks = own->world_size(),
-                          .gpu = device::gpu_of(own->local_rank(), gpus)};
-
     ncclUniqueId id{};
     all_or_throw(*own, [&] {
-        if (place.rank == 0) library->check(library->get_unique_id(&id), "ncclGetUniqueId");
+        if (own->rank() == 0) library->check(library->get_unique_id(&id), "ncclGetUniqueId");
     });
     own->broadcast(view(std::span(id.internal)), 0);
 
     std::shared_ptr<NcclChannel> channel;
     all_or_throw(*own, [&] {
-        channel =
-            std::make_shared<NcclChannel>(library, init_nccl_rank(*library, id, place), place);
+        const auto gpus = device::list_gpus().gpus.size();
+        const int gpu = device::gpu_of(own->local_rank(), static_cast<int>(gpus));
+        device::select_gpu(gpu);
+        const auto comm = init_nccl_rank(*library, id, own->rank(), own->world_size());
+        channel = std::make_shared<NcclChannel>(library, comm, gpu);
     });
     return std::make_unique<NcclCommunicator>(std::move(channel), std::move(own));
 }

@@ -22,7 +22,6 @@ class SelfCommunicator final : public Communicator {
     int world_size() const override { return 1; }
     int local_rank() const override { return 0; }
     int local_size() const override { return 1; }
-    std::string backend() const override { return "self"; }
 
     void barrier() override {}
     void broadcast(BufferView buffer, int root) override {

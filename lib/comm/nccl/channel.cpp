@@ -34,21 +34,18 @@ ncclResult_t settled(const NcclLibrary& library, ncclComm_t comm, ncclResult_t r
 
 }  // namespace
 
-ncclComm_t init_nccl_rank(const NcclLibrary& library, const ncclUniqueId& id,
-                          const NcclPlace& place) {
-    if (place.gpu >= 0) device::select_gpu(place.gpu);
+ncclComm_t init_nccl_rank(const NcclLibrary& library, const ncclUniqueId& id, int rank, int ranks) {
     auto config = blocking_config();
     ncclComm_t comm = nullptr;
-    const ncclResult_t rc = library.init_rank(&comm, place.ranks, id, place.rank, &config);
+    const ncclResult_t rc = library.init_rank(&comm, ranks, id, rank, &config);
     library.check(settled(library, comm, rc), "ncclCommInitRankConfig");
     return comm;
 }
 
-NcclChannel::NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm,
-                         const NcclPlace& place)
+NcclChannel::NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm, int gpu)
     : library_(std::move(library)),
       comm_(comm),
-      place_((device::select_gpu(place.gpu), place)) {}  // before the stream is made
+      gpu_((device::select_gpu(gpu), gpu)) {}  // before the stream is made
 
 NcclChannel::~NcclChannel() {
     if (comm_ == nullptr) return;
@@ -58,7 +55,7 @@ NcclChannel::~NcclChannel() {
     }
     try {
         synchronize();
-        device::select_gpu(place_.gpu);
+        device::select_gpu(gpu_);
         const auto rc = library_->destroy(comm_);
         if (rc != ncclInProgress) library_->check(rc, "ncclCommDestroy");
     } catch (const std::exception& error) {
@@ -73,7 +70,7 @@ void NcclChannel::need_alive() const {
 
 void NcclChannel::begin(const char* call) {
     check_async();
-    device::select_gpu(place_.gpu);  // a thread of LibTorch may have selected another
+    device::select_gpu(gpu_);  // a thread of LibTorch may have selected another
     ready_.record(device::compute_stream());
     device::wait_on(stream_.get(), ready_);
     last_call_ = call;
@@ -99,7 +96,7 @@ void NcclChannel::check_async() {
 // Kernels that wait for a missing rank spin until they are aborted, and the process could not end.
 void NcclChannel::abort() noexcept {
     try {
-        device::select_gpu(place_.gpu);
+        device::select_gpu(gpu_);
         library_->check(library_->abort(std::exchange(comm_, nullptr)), "ncclCommAbort");
     } catch (const std::exception& error) {
         base::log::warn(error.what());
@@ -126,7 +123,7 @@ void NcclChannel::recycle(device::Event event) {
 
 void NcclChannel::order_compute_after(const device::Event& event) {
     check_async();
-    device::select_gpu(place_.gpu);
+    device::select_gpu(gpu_);
     device::wait_on(device::compute_stream(), event);
 }
 
@@ -145,14 +142,13 @@ void NcclChannel::synchronize() {
     recycle(std::move(end));
 }
 
-std::shared_ptr<NcclChannel> NcclChannel::split(int color, int key, NcclPlace place) {
+std::shared_ptr<NcclChannel> NcclChannel::split(int color, int key) {
     check_async();
     constexpr const char* kCall = "ncclCommSplit";
     last_call_ = kCall;
-    place.gpu = place_.gpu;
     ncclComm_t part = nullptr;
     try {
-        device::select_gpu(place.gpu);
+        device::select_gpu(gpu_);
         auto config = blocking_config();
         const auto rc = library_->split(comm_, color, key, &part, &config);
         library_->check(settled(*library_, comm_, rc), kCall);
@@ -160,7 +156,7 @@ std::shared_ptr<NcclChannel> NcclChannel::split(int color, int key, NcclPlace pl
     } catch (const base::NcclError& error) {
         fail(error.what());
     }
-    return std::make_shared<NcclChannel>(library_, part, place);
+    return std::make_shared<NcclChannel>(library_, part, gpu_);
 }
 
 }  // namespace ranklab::comm

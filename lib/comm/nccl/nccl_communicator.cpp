@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <exception>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/handle.hpp"
 #include "base/log.hpp"
+#include "base/numbers.hpp"
 #include "comm/backend.hpp"
 
 namespace ranklab::comm {
@@ -54,13 +56,155 @@ class NcclRequest final : public Request::State, base::Immovable {
     bool ordered_ = false;
 };
 
+// An operation that this rank enqueues on a stream.
+struct Call {
+    const Transfer& transfer;
+    int rank;
+    int ranks;
+    const NcclLibrary& nccl;
+    ncclComm_t comm;
+    cudaStream_t stream;
+
+    std::size_t whole() const { return transfer.receive.count; }
+    std::size_t sent_to_each() const {
+        return transfer.send.count / static_cast<std::size_t>(ranks);
+    }
+    ncclDataType_t type() const { return nccl_type(transfer.receive.dtype); }
+    ncclRedOp_t op() const { return transfer.average ? ncclAvg : nccl_op(transfer.op); }
+    const char* in() const { return static_cast<const char*>(transfer.send.data); }
+    char* out() const { return static_cast<char*>(transfer.receive.data); }
+    // Offset in bytes of the part of rank `of`.
+    std::size_t place(int of) const {
+        return sent_to_each() * static_cast<std::size_t>(of) * size_of(transfer.receive.dtype);
+    }
+    // In place, NCCL leaves this rank's part at its position in the whole.
+    char* own_part() const { return transfer.in_place() ? out() + place(rank) : out(); }
+
+    ncclResult_t send(const char* from, std::size_t count, int to) const {
+        return nccl.send(from, count, type(), to, comm, stream);
+    }
+    ncclResult_t receive(char* into, std::size_t count, int from) const {
+        return nccl.receive(into, count, type(), from, comm, stream);
+    }
+};
+
+ncclResult_t allreduce(const Call& c) {
+    return c.nccl.all_reduce(c.in(), c.out(), c.whole(), c.type(), c.op(), c.comm, c.stream);
+}
+
+ncclResult_t broadcast(const Call& c) {
+    return c.nccl.broadcast(c.out(), c.out(), c.whole(), c.type(), c.transfer.root, c.comm,
+                            c.stream);
+}
+
+ncclResult_t reduce(const Call& c) {
+    return c.nccl.reduce(c.in(), c.out(), c.whole(), c.type(), c.op(), c.transfer.root, c.comm,
+                         c.stream);
+}
+
+ncclResult_t allgather(const Call& c) {
+    return c.nccl.all_gather(c.in(), c.out(), c.transfer.send.count, c.type(), c.comm, c.stream);
+}
+
+ncclResult_t reduce_scatter(const Call& c) {
+    return c.nccl.reduce_scatter(c.in(), c.own_part(), c.sent_to_each(), c.type(), c.op(), c.comm,
+                                 c.stream);
+}
+
+// Makes several calls as one operation: within a group no message waits for another.
+template <class Put>
+ncclResult_t grouped(const Call& c, Put put) {
+    const auto begun = c.nccl.group_start();
+    if (begun != ncclSuccess) return begun;
+    const auto rc = put();
+    const auto ended = c.nccl.group_end();  // also after an error
+    return rc != ncclSuccess ? rc : ended;
+}
+
+ncclResult_t alltoall(const Call& c) {
+    return grouped(c, [&] {
+        auto rc = ncclSuccess;
+        for (int peer = 0; peer < c.ranks && rc == ncclSuccess; ++peer) {
+            rc = c.send(c.in() + c.place(peer), c.sent_to_each(), peer);
+            if (rc == ncclSuccess) rc = c.receive(c.out() + c.place(peer), c.sent_to_each(), peer);
+        }
+        return rc;
+    });
+}
+
+ncclResult_t sendrecv(const Call& c) {
+    return grouped(c, [&] {
+        const auto rc = c.send(c.in(), c.whole(), (c.rank + 1) % c.ranks);
+        if (rc != ncclSuccess) return rc;
+        return c.receive(c.out(), c.whole(), (c.rank + c.ranks - 1) % c.ranks);
+    });
+}
+
+ncclResult_t latency(const Call& c) {
+    const bool first = c.rank == 0;
+    const int other = first ? c.ranks - 1 : 0;
+    const auto send = [&] { return c.send(c.in(), c.whole(), other); };
+    const auto receive = [&] { return c.receive(c.out(), c.whole(), other); };
+    const auto rc = first ? send() : receive();
+    if (rc != ncclSuccess) return rc;
+    return first ? receive() : send();
+}
+
+// Needs no reply message: the stream's order shows when all messages have arrived.
+ncclResult_t bandwidth(const Call& c) {
+    auto rc = ncclSuccess;
+    for (int i = 0; i < messages_of(Operation::bandwidth) && rc == ncclSuccess; ++i)
+        rc =
+            c.rank == 0 ? c.send(c.in(), c.whole(), c.ranks - 1) : c.receive(c.out(), c.whole(), 0);
+    return rc;
+}
+
+ncclResult_t enqueued(const Call& c) {
+    constexpr std::array<ncclResult_t (*)(const Call&), 10> kOperations{
+        allreduce, broadcast, reduce,  allgather, reduce_scatter,
+        alltoall,  sendrecv,  nullptr, latency,   bandwidth};
+    return kOperations.at(base::number_of(c.transfer.operation))(c);
+}
+
+class NcclPrepared final : public Prepared {
+  public:
+    NcclPrepared(NcclCommunicator& communicator, const Transfer& transfer)
+        : communicator_(communicator), transfer_(transfer) {}
+
+    void run() override {
+        transfer_.operation == Operation::barrier ? communicator_.barrier() : start().wait();
+    }
+    Request start() override { return communicator_.start(transfer_); }
+    BufferView result() const override {
+        BufferView result = transfer_.receive;
+        const int rank = communicator_.rank(), ranks = communicator_.world_size();
+        if (transfer_.operation == Operation::reduce_scatter && transfer_.in_place()) {
+            result.count = transfer_.send.count / static_cast<std::size_t>(ranks);
+            result.data =
+                static_cast<char*>(result.data) + result.bytes() * static_cast<std::size_t>(rank);
+        }
+        if (!has_result(transfer_, rank, ranks)) result.count = 0;
+        return result;
+    }
+
+  private:
+    NcclCommunicator& communicator_;
+    Transfer transfer_;
+};
+
 }  // namespace
 
 NcclCommunicator::NcclCommunicator(std::shared_ptr<NcclChannel> channel,
                                    std::unique_ptr<Communicator> control)
     : control_(std::move(control)), channel_(std::move(channel)), scratch_(1) {}
 
-Request NcclCommunicator::started() {
+Request NcclCommunicator::start(const Transfer& transfer) {
+    const bool is_empty = transfer.send.count == 0 && transfer.receive.count == 0;
+    if (is_empty || !takes_part(transfer.operation, rank(), world_size())) return {};
+    channel_->enqueue(name_of(transfer.operation).data(),
+                      [&](const NcclLibrary& nccl, ncclComm_t comm, cudaStream_t stream) {
+                          return enqueued({transfer, rank(), world_size(), nccl, comm, stream});
+                      });
     return Request(std::make_unique<NcclRequest>(channel_));
 }
 
@@ -73,11 +217,7 @@ void NcclCommunicator::barrier() {
 void NcclCommunicator::broadcast(BufferView buffer, int root) {
     need_root(root, world_size());
     need_device(buffer);
-    if (buffer.count == 0) return;
-    start("ncclBroadcast", [&](const auto& nccl, auto comm, auto stream) {
-        return nccl.broadcast(buffer.data, buffer.data, buffer.count, nccl_type(buffer.dtype), root,
-                              comm, stream);
-    }).wait();
+    start({.operation = Operation::broadcast, .receive = buffer, .root = root}).wait();
 }
 
 void NcclCommunicator::allreduce(BufferView buffer, ReduceOp op) {
@@ -86,40 +226,35 @@ void NcclCommunicator::allreduce(BufferView buffer, ReduceOp op) {
 
 Request NcclCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
     need_device(buffer);
-    if (buffer.count == 0) return {};
-    return start("ncclAllReduce", [&](const auto& nccl, auto comm, auto stream) {
-        return nccl.all_reduce(buffer.data, buffer.data, buffer.count, nccl_type(buffer.dtype),
-                               nccl_op(op), comm, stream);
-    });
+    return start({.operation = Operation::allreduce, .send = buffer, .receive = buffer, .op = op});
 }
 
 void NcclCommunicator::allgather(BufferView send, BufferView receive) {
     need_device(send);
     need_device(receive);
     need_whole_of_parts(send, receive, world_size(), "allgather");
-    if (send.count == 0) return;
-    start("ncclAllGather", [&](const auto& nccl, auto comm, auto stream) {
-        return nccl.all_gather(send.data, receive.data, send.count, nccl_type(send.dtype), comm,
-                               stream);
-    }).wait();
+    start({.operation = Operation::allgather, .send = send, .receive = receive}).wait();
 }
 
 void NcclCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
     need_device(send);
     need_device(receive);
     need_whole_of_parts(receive, send, world_size(), "reduce_scatter");
-    if (receive.count == 0) return;
-    start("ncclReduceScatter", [&](const auto& nccl, auto comm, auto stream) {
-        return nccl.reduce_scatter(send.data, receive.data, receive.count, nccl_type(send.dtype),
-                                   nccl_op(op), comm, stream);
-    }).wait();
+    start({.operation = Operation::reduce_scatter, .send = send, .receive = receive, .op = op})
+        .wait();
 }
 
 std::unique_ptr<Communicator> NcclCommunicator::split(int color, int key) {
     auto control = control_->split(color, key);
-    auto channel = channel_->split(
-        color, key, {.rank = control->rank(), .ranks = control->world_size(), .gpu = 0});
-    return std::make_unique<NcclCommunicator>(std::move(channel), std::move(control));
+    return std::make_unique<NcclCommunicator>(channel_->split(color, key), std::move(control));
+}
+
+std::unique_ptr<Prepared> prepare_nccl(Communicator& data, const Transfer& transfer) {
+    auto& communicator = dynamic_cast<NcclCommunicator&>(data);
+    for (const auto* buffer : {&transfer.send, &transfer.receive})
+        if (buffer->count > 0 && buffer->memory != Memory::device)
+            throw base::NcclError("internal: an NCCL operation in host memory");
+    return std::make_unique<NcclPrepared>(communicator, transfer);
 }
 
 }  // namespace ranklab::comm

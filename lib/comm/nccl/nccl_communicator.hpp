@@ -11,28 +11,18 @@
 #include "base/handle.hpp"
 #include "comm/nccl/library.hpp"
 #include "comm/operation.hpp"
-#include "device/memory.hpp"
 #include "device/stream.hpp"
 
 namespace ranklab::comm {
 
-/// A rank and its GPU. `gpu` -1: the GPU that is selected.
-struct NcclPlace {
-    int rank = 0;
-    int ranks = 1;
-    int gpu = 0;
-};
-
-/// ncclCommInitRankConfig: waits for the other ranks.
-ncclComm_t init_nccl_rank(const NcclLibrary& library, const ncclUniqueId& id,
-                          const NcclPlace& place);
+/// ncclCommInitRankConfig on the selected GPU: waits for the other ranks.
+ncclComm_t init_nccl_rank(const NcclLibrary& library, const ncclUniqueId& id, int rank, int ranks);
 
 /// An NCCL communicator with a stream of its own.
 class NcclChannel : base::Immovable {
   public:
-    /// Takes over `comm`. The calling thread's GPU becomes `place.gpu`.
-    NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm,
-                const NcclPlace& place);
+    /// Takes over `comm`. The calling thread's GPU becomes `gpu`.
+    NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm, int gpu);
     /// Destroys the communicator. During stack unwinding aborts it, since other ranks may not come.
     ~NcclChannel();
 
@@ -52,8 +42,8 @@ class NcclChannel : base::Immovable {
     /// Makes the host wait for all enqueued operations.
     void synchronize();
 
-    /// ncclCommSplit. `place`: of this rank in the new communicator.
-    std::shared_ptr<NcclChannel> split(int color, int key, NcclPlace place);
+    /// ncclCommSplit.
+    std::shared_ptr<NcclChannel> split(int color, int key);
 
   private:
     void begin(const char* call);
@@ -65,7 +55,7 @@ class NcclChannel : base::Immovable {
 
     std::shared_ptr<const NcclLibrary> library_;
     ncclComm_t comm_;  // nullptr once aborted
-    NcclPlace place_;
+    int gpu_;
     device::Stream stream_;
     device::Event ready_;                // on the compute stream, recorded for each operation
     std::vector<device::Event> events_;  // reused: creating one costs more than an operation
@@ -82,7 +72,6 @@ class NcclCommunicator final : public Communicator {
     int world_size() const override { return control_->world_size(); }
     int local_rank() const override { return control_->local_rank(); }
     int local_size() const override { return control_->local_size(); }
-    std::string backend() const override { return "nccl"; }
 
     void barrier() override;
     void broadcast(BufferView buffer, int root) override;
@@ -93,16 +82,10 @@ class NcclCommunicator final : public Communicator {
     std::unique_ptr<Communicator> split(int color, int key) override;
     void synchronize() override { channel_->synchronize(); }
 
-    /// NcclChannel::enqueue, as a request.
-    template <class Put>
-    Request start(const char* call, const Put& put) {
-        channel_->enqueue(call, put);
-        return started();
-    }
+    /// Enqueues an operation other than barrier.
+    Request start(const Transfer& transfer);
 
   private:
-    Request started();
-
     std::unique_ptr<Communicator> control_;
     std::shared_ptr<NcclChannel> channel_;  // shared with requests under way
     device::Buffer scratch_;                // that barrier() reduces

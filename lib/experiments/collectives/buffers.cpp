@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/error.hpp"
-#include "base/handle.hpp"
 #include "base/text.hpp"
+#include "device/stream.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -38,14 +37,7 @@ Parts parts_of(const Message& message, const BufferPlan& plan, int ranks) {
     return parts;
 }
 
-comm::BufferView view_of(char* data, std::size_t count, comm::DType dtype, MemoryKind kind) {
-    return {.data = data,
-            .count = count,
-            .dtype = dtype,
-            .memory = kind == MemoryKind::device ? comm::Memory::device : comm::Memory::host};
-}
-
-std::shared_ptr<char> zeroed_pages(std::size_t bytes, bool locked) {
+std::shared_ptr<char> host_pages(std::size_t bytes, bool locked) {
     const std::size_t length = whole_pages(bytes);
     const auto size = base::human_bytes(static_cast<double>(length));
     void* const data =
@@ -68,53 +60,55 @@ std::shared_ptr<char> zeroed_pages(std::size_t bytes, bool locked) {
     return pages;
 }
 
+std::shared_ptr<char> device_memory(std::size_t bytes) {
+    const auto buffer = std::make_shared<device::Buffer>(bytes);
+    device::fill_zero(buffer->data(), bytes, device::compute_stream());
+    return {buffer, static_cast<char*>(buffer->data())};
+}
+
 }  // namespace
 
-MemoryNeed memory_of(const Message& message, const BufferPlan& plan, int ranks) {
+std::uint64_t memory_of(const Message& message, const BufferPlan& plan, int ranks) {
     const Parts parts = parts_of(message, plan, ranks);
-    return {parts.calls * parts.send, parts.calls * parts.receive};
+    return parts.calls * (parts.send + parts.receive);
 }
 
-Memory::Memory(std::size_t bytes, MemoryKind kind) : bytes_(bytes) {
-    if (bytes == 0) return;
-    if (kind != MemoryKind::device) {
-        pages_ = zeroed_pages(bytes, kind == MemoryKind::pinned);
-        return;
-    }
-    device_ = device::Buffer(bytes);
-    device::fill_zero(device_.data(), bytes, device::compute_stream());
+Buffers::Buffers(const BufferPlan& plan, std::uint64_t bytes) : plan_(plan) {
+    reserve(bytes);
 }
 
-void Memory::ensure(std::size_t bytes, MemoryKind kind) {
+void Buffers::reserve(std::size_t bytes) {
     if (bytes <= bytes_) return;
-    *this = Memory();  // frees before it allocates
-    *this = Memory(bytes, kind);
-}
-
-Buffers::Buffers(const BufferPlan& plan, const MemoryNeed& need) : plan_(plan) {
-    send_.ensure(need.send, plan.kind);
-    receive_.ensure(need.receive, plan.kind);
+    memory_.reset();  // before memory is allocated
+    bytes_ = 0;
+    memory_ = plan_.kind == MemoryKind::device
+                  ? device_memory(bytes)
+                  : host_pages(bytes, plan_.kind == MemoryKind::pinned);
+    bytes_ = bytes;
 }
 
 std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root, int ranks,
                                                int rank) {
     const Parts parts = parts_of(message, plan_, ranks);
-    send_.ensure(parts.calls * parts.send, plan_.kind);
-    receive_.ensure(parts.calls * parts.receive, plan_.kind);
+    reserve(memory_of(message, plan_, ranks));
+    const auto view_of = [&](char* data, std::size_t count) {
+        return comm::BufferView{
+            data, count, message.dtype,
+            plan_.kind == MemoryKind::device ? comm::Memory::device : comm::Memory::host};
+    };
+    const bool average = message.reduction == Reduction::avg;
+    const bool own_part = message.operation == comm::Operation::allgather;
     std::vector<comm::Transfer> transfers;
-    for (std::size_t call = 0; call < parts.calls; ++call) {
-        char* const out = receive_.data() + plan_.unalign + call * parts.receive;
-        const bool own_part = message.operation == comm::Operation::allgather;
-        const std::size_t element = comm::size_of(message.dtype);
-        char* const in = !message.in_place ? send_.data() + plan_.unalign + call * parts.send
-                         : own_part ? out + static_cast<std::size_t>(rank) * message.part * element
-                                    : out;
-        const auto& [op, average] = message.reduction;
+    char* next = memory_.get() + plan_.unalign;
+    for (std::size_t call = 0; call < parts.calls; ++call, next += parts.send + parts.receive) {
+        const auto out = view_of(next + parts.send, message.receive_count(ranks));
+        auto in = view_of(next, message.send_count(ranks));
+        if (message.in_place) in.data = next + parts.send + (own_part ? rank * in.bytes() : 0);
         transfers.push_back(
             {.operation = message.operation,
-             .send = view_of(in, message.send_count(ranks), message.dtype, plan_.kind),
-             .receive = view_of(out, message.receive_count(ranks), message.dtype, plan_.kind),
-             .op = op,
+             .send = in,
+             .receive = out,
+             .op = average ? comm::ReduceOp::sum : static_cast<comm::ReduceOp>(message.reduction),
              .average = average,
              .root = root});
     }

@@ -6,7 +6,6 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -29,20 +28,18 @@ std::string text_of(CallSync between) {
         "nothing between two calls, each of them timed",
         "a barrier between two calls, outside their times",
         "each call begun by all ranks at an agreed moment of a common clock, and timed from there"};
-    return kTexts.at(static_cast<std::size_t>(between));
+    return kTexts.at(base::number_of(between));
 }
 
 double over_ranks(std::span<const double> of_ranks, RankReduction policy) {
-    std::vector<double> there;
-    std::ranges::copy_if(of_ranks, std::back_inserter(there),
-                         [](double s) { return !std::isnan(s); });
+    std::vector<double> there(of_ranks.begin(), of_ranks.end());
+    std::erase_if(there, [](double s) { return std::isnan(s); });
     if (there.empty()) return stats::kNone;
     switch (policy) {
         case RankReduction::rank_0:
             return there.front();
         case RankReduction::mean:
-            return std::accumulate(there.begin(), there.end(), 0.0) /
-                   static_cast<double>(there.size());
+            return stats::mean_of_finite(there);
         case RankReduction::shortest:
             return *std::ranges::min_element(there);
         case RankReduction::longest:

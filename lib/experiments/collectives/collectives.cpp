@@ -9,6 +9,8 @@
 #include "comm/exchange.hpp"
 #include "experiments/collectives/options.hpp"
 #include "experiments/collectives/sweep.hpp"
+#include "host/process.hpp"
+#include "host/topology.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
@@ -16,18 +18,15 @@ namespace {
 
 class CollectivesPlan final : public Plan {
   public:
-    CollectivesPlan(CollectivesOptions settled, comm::BackendEntry backend,
-                    const std::vector<Message>& messages, int ranks)
-        : settled_(std::move(settled)), backend_(std::move(backend)), messages_(messages.size()) {
-        MemoryNeed most, sum;
+    CollectivesPlan(CollectivesOptions settled, int ranks) : settled_(std::move(settled)) {
+        const auto messages = planned_messages(settled_, ranks);
+        messages_ = messages.size();
         for (const auto& message : messages) {
             const auto need = memory_of(message, settled_.buffers, ranks);
-            most = {std::max(most.send, need.send), std::max(most.receive, need.receive)};
-            sum = {sum.send + need.send, sum.receive + need.receive};
+            // With a model each bucket has its own buffers.
+            bytes_ = settled_.model ? bytes_ + need : std::max(bytes_, need);
         }
-        if (!settled_.model)
-            settled_.memory = most;  // with a model each bucket has its own buffers
-        bytes_ = settled_.model ? sum.send + sum.receive : most.send + most.receive;
+        if (!settled_.model) settled_.buffer_bytes = bytes_;
     }
 
     std::uint64_t bytes() const { return bytes_; }
@@ -40,7 +39,7 @@ class CollectivesPlan final : public Plan {
     }
     bool prints_as_nccl_tests() const override { return settled_.settings.format == "nccl-tests"; }
     Runs run(const RunContext& context) const override {
-        const Sweep sweep = run_sweep(settled_, backend_, context);
+        const Sweep sweep = run_sweep(settled_, context);
         Runs runs;
         fill_collectives_run(runs.all.emplace_back(), sweep, context.control);
         return runs;
@@ -48,8 +47,7 @@ class CollectivesPlan final : public Plan {
 
   private:
     CollectivesOptions settled_;
-    comm::BackendEntry backend_;
-    std::size_t messages_;
+    std::size_t messages_ = 0;
     std::uint64_t bytes_ = 0;
 };
 
@@ -62,12 +60,20 @@ std::string buckets_text(const std::string& model) {
                        base::human_bytes(bytes));
 }
 
-Listing operations_listing() {
-    Listing all{"Operations (--op):", {}};
-    for (std::size_t i = 0; i < comm::kOperationNames.size(); ++i)
-        all.entries.emplace_back(comm::kOperationNames[i],
-                                 summary_of(static_cast<comm::Operation>(i)));
-    return all;
+// Throws OptionError on all ranks if the ranks of a host need more memory than it has free. `each`:
+// bytes that this rank needs. Collective.
+void check_memory(std::uint64_t each, comm::Communicator& control) {
+    comm::all_or_throw(control, [&] {
+        const auto free = host::free_memory();
+        const double need = static_cast<double>(each) * control.local_size();
+        if (!free || need <= static_cast<double>(*free)) return;
+        throw base::OptionError(fmt::format(
+            "{} rank(s) on {} need {} of memory (send and receive buffers, and as much for "
+            "the library), and {} is free; take smaller messages, or start fewer ranks "
+            "per host",
+            control.local_size(), host::host_name(), base::human_bytes(need),
+            base::human_bytes(static_cast<double>(*free))));
+    });
 }
 
 }  // namespace
@@ -88,12 +94,15 @@ void Collectives::describe(options::Schema& schema) const {
 }
 
 std::vector<Listing> Collectives::listings() const {
+    Listing operations{"Operations (--op):", {}};
+    for (const auto operation : chosen_operations("all"))
+        operations.entries.emplace_back(comm::name_of(operation), summary_of(operation));
     Listing backends{"Backends:", {}};
     for (const auto& entry : comm::backends())
         backends.entries.emplace_back(entry.name, entry.summary);
     Listing models{"Models with gradient buckets (--from-model):", {}};
     for (const auto& name : shipped_models()) models.entries.emplace_back(name, buckets_text(name));
-    return {operations_listing(), models, backends};
+    return {operations, models, backends};
 }
 
 LaunchNeeds Collectives::needs(const options::Options& given) const {
@@ -108,12 +117,10 @@ std::unique_ptr<Plan> Collectives::settle(const options::Options& given,
     const int ranks = control.world_size();
     CollectivesOptions settled;
     comm::all_or_throw(control, [&] { settled = settle_collectives(given, common, ranks); });
-    const auto backend = settle_backend(settled, control);
+    settle_backend(settled, control);
     std::unique_ptr<CollectivesPlan> plan;
-    comm::all_or_throw(control, [&] {
-        const auto messages = planned_messages(settled, backend, ranks);
-        plan = std::make_unique<CollectivesPlan>(std::move(settled), backend, messages, ranks);
-    });
+    comm::all_or_throw(
+        control, [&] { plan = std::make_unique<CollectivesPlan>(std::move(settled), ranks); });
     check_memory(2 * plan->bytes(), control);  // a library may buffer as much
     return plan;
 }

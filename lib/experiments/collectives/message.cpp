@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "options/field.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -17,57 +18,53 @@ namespace ranklab::experiments {
 namespace {
 
 using comm::DType;
-using comm::ReduceOp;
+using comm::Operation;
 
 // In the order of the result tables.
 constexpr std::array kTypes{DType::f32, DType::f16, DType::bf16, DType::f64,
                             DType::i32, DType::i64, DType::u8};
-constexpr std::array<std::pair<std::string_view, Reduction>, 4> kReductions{
-    {{"sum", {ReduceOp::sum}},
-     {"min", {ReduceOp::min}},
-     {"max", {ReduceOp::max}},
-     {"avg", {ReduceOp::sum, true}}}};
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50U;
+constexpr std::size_t kMostSizes = 1000;
+constexpr std::array<std::string_view, 4> kReductionWords{"sum", "min", "max", "avg"};
 
-template <class Table, class Word>
-std::vector<std::string> words_of(const Table& table, Word word) {
+// The entries of `table` that the option `name` gives by their words, or by nccl-tests' names.
+template <class Table, class WordOf>
+auto chosen(const std::string& given, const char* name, const Table& table, WordOf word_of) {
     std::vector<std::string> words;
-    for (const auto& row : table) words.emplace_back(word(row));
-    return words;
-}
-
-// Indexes of the words that the option `name` gives. `other`: synonyms, by the same indexes.
-std::vector<std::size_t> chosen(const std::string& given, const char* name,
-                                const std::vector<std::string>& words,
-                                const std::vector<std::string>& other = {}) {
-    std::vector<std::size_t> places;
+    for (const auto entry : table) words.emplace_back(word_of(entry));
+    std::vector<bool> is_chosen(table.size());
     for (const auto& part : base::split(given, ',')) {
         const std::string word = base::trim(part);
-        const std::size_t before = places.size();
+        bool is_known = false;
         for (std::size_t i = 0; i < words.size(); ++i)
-            if (word == "all" || word == words[i] || (i < other.size() && word == other[i]))
-                places.push_back(i);
-        if (places.size() > before) continue;
-        throw base::OptionError(fmt::format("there is no --{} '{}'; give {} or all{}", name,
-                                            base::printable(word, 60), base::join(words, ", "),
-                                            base::or_did_you_mean(word, words)));
+            if (word == "all" || word == words[i] || word == base::nccl_tests_word(words[i]))
+                is_known = is_chosen[i] = true;
+        if (!is_known)
+            throw base::OptionError(fmt::format("there is no --{} '{}'; give {} or all{}", name,
+                                                base::printable(word, 60), base::join(words, ", "),
+                                                base::or_did_you_mean(word, words)));
     }
-    std::ranges::sort(places);
-    places.erase(std::ranges::unique(places).begin(), places.end());
-    return places;
+    std::vector<typename Table::value_type> entries;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        if (is_chosen[i]) entries.push_back(table[i]);
+    return entries;
+}
+
+// All values of an enum that counts up from 0.
+template <class Enum, std::size_t count>
+constexpr std::array<Enum, count> all_of() {
+    std::array<Enum, count> all{};
+    for (std::size_t i = 0; i < count; ++i) all[i] = static_cast<Enum>(i);
+    return all;
 }
 
 }  // namespace
 
-std::string_view word_of(const Reduction& reduction) {
-    return std::ranges::find_if(kReductions,
-                                [&](const auto& row) {
-                                    return row.second.op == reduction.op &&
-                                           row.second.average == reduction.average;
-                                })
-        ->first;
+std::string_view word_of(Reduction reduction) {
+    return kReductionWords.at(base::number_of(reduction));
 }
 
-std::string_view summary_of(comm::Operation operation) {
+std::string_view summary_of(Operation operation) {
     constexpr std::array<std::string_view, comm::kOperationNames.size()> kSummaries{
         "all ranks get the reduction of all ranks' elements: what sums gradients",
         "all ranks get the root's elements",
@@ -79,47 +76,20 @@ std::string_view summary_of(comm::Operation operation) {
         "no rank goes on before all have arrived",
         "half a ping-pong between the first rank and the last",
         "64 messages at once from the first rank to the last; the time is of one"};
-    return kSummaries.at(static_cast<std::size_t>(operation));
+    return kSummaries.at(base::number_of(operation));
 }
 
-std::vector<comm::Operation> chosen_operations(const std::string& words) {
-    std::vector<comm::Operation> all;
-    for (const std::size_t place :
-         chosen(words, "op", words_of(comm::kOperationNames, std::identity())))
-        all.push_back(static_cast<comm::Operation>(place));
-    return all;
+std::vector<Operation> chosen_operations(const std::string& words) {
+    return chosen(words, "op", all_of<Operation, comm::kOperationNames.size()>(), comm::name_of);
 }
 
 std::vector<DType> chosen_types(const std::string& words) {
-    const auto ours = words_of(kTypes, [](DType type) { return base::word_of(type); });
-    const auto other =
-        words_of(kTypes, [](DType type) { return base::nccl_tests_word(base::word_of(type)); });
-    std::vector<DType> all;
-    for (const std::size_t place : chosen(words, "datatype", ours, other))
-        all.push_back(kTypes[place]);
-    return all;
+    return chosen(words, "datatype", kTypes, [](DType one) { return base::word_of(one); });
 }
 
 std::vector<Reduction> chosen_reductions(const std::string& words) {
-    std::vector<Reduction> all;
-    const auto names = words_of(kReductions, [](const auto& row) { return row.first; });
-    for (const std::size_t place : chosen(words, "redop", names))
-        all.push_back(kReductions[place].second);
-    return all;
-}
-
-namespace {
-
-using comm::Operation;
-
-constexpr std::size_t kMostSizes = 1000;
-
-}  // namespace
-
-void need_possible(std::uint64_t bytes) {
-    if (bytes <= kMostBytes) return;
-    throw base::OptionError(
-        fmt::format("a message of {} bytes is above the limit of 2^50 bytes", bytes));
+    return chosen(words, "redop", all_of<Reduction, kReductionWords.size()>(),
+                  [](Reduction one) { return word_of(one); });
 }
 
 bool Message::is_in_parts() const {
@@ -157,33 +127,63 @@ double Message::busbw_GBps(double us, int ranks) const {
     return algbw_GBps(us, ranks) * factor;
 }
 
-std::string Message::name(int ranks) const {
-    if (operation == Operation::barrier) return std::string(comm::name_of(operation));
-    return fmt::format("{}:{}:{}:{}{}", comm::name_of(operation), word_of(dtype),
-                       comm::reduces(operation) ? word_of(reduction) : "none", bytes(ranks),
-                       in_place ? ":in-place" : "");
+std::string_view Message::redop() const {
+    return comm::reduces(operation) ? word_of(reduction) : "none";
 }
 
-std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t largest,
-                                         double factor, std::uint64_t step) {
+std::string Message::name(int ranks) const {
+    if (operation == Operation::barrier) return std::string(comm::name_of(operation));
+    return fmt::format("{}:{}:{}:{}{}", comm::name_of(operation), word_of(dtype), redop(),
+                       bytes(ranks), in_place ? ":in-place" : "");
+}
+
+namespace {
+
+// Larger sizes are typing errors, and would overflow.
+void need_possible(std::uint64_t bytes) {
+    if (bytes <= kMostBytes) return;
+    throw base::OptionError(
+        fmt::format("a message of {} bytes is above the limit of 2^50 bytes", bytes));
+}
+
+std::vector<std::uint64_t> listed_sizes(const std::string& list) {
+    std::vector<std::uint64_t> sizes;
+    for (const auto& word : base::split(list, ',')) {
+        const auto size = options::parse_bytes(base::trim(word));
+        if (!size)
+            throw base::OptionError(
+                fmt::format("--sizes takes message sizes such as 8,64K,1M; not '{}'",
+                            base::printable(word, 40)));
+        need_possible(*size);
+        sizes.push_back(*size);
+    }
+    return sizes;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> message_sizes(const vocabulary::CollectivesSettings& settings) {
+    if (settings.sizes) return listed_sizes(*settings.sizes);
+    const auto smallest = settings.min_bytes, largest = settings.max_bytes;
     if (smallest > largest)
         throw base::OptionError(fmt::format(
             "the smallest message, -b {}, is larger than the largest, -e {}", smallest, largest));
     need_possible(largest);
+    const auto step = base::real(std::min(settings.step_bytes.value_or(0), kMostBytes));
     std::vector<std::uint64_t> sizes;
-    auto next = static_cast<double>(smallest);  // exact: kMostBytes is far below 2^53
-    while (next <= static_cast<double>(largest) && sizes.size() <= kMostSizes) {
+    // A double is exact: kMostBytes is far below 2^53.
+    for (double next = base::real(smallest); next <= base::real(largest);
+         next = step > 0   ? next + step
+                : next < 1 ? 1
+                           : next * settings.step_factor) {
         const auto size = static_cast<std::uint64_t>(next);
         if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
-        next = step > 0   ? next + static_cast<double>(std::min(step, kMostBytes))
-               : next < 1 ? 1
-                          : next * factor;
+        if (sizes.size() > kMostSizes)
+            throw base::OptionError(fmt::format(
+                "more than {} message sizes; take a larger step in bytes (-i) or factor (-f); "
+                "-n is the number of timed calls",
+                kMostSizes));
     }
-    if (sizes.size() > kMostSizes)
-        throw base::OptionError(fmt::format(
-            "more than {} message sizes; take a larger step in bytes (-i) or factor (-f); "
-            "-n is the number of timed calls",
-            kMostSizes));
     return sizes;
 }
 
@@ -196,9 +196,7 @@ std::vector<Message> messages_of(const Message& form, const std::vector<std::uin
     const std::uint64_t unit = one.bytes(ranks);
     for (const std::uint64_t size : sizes) {
         one.part = static_cast<std::size_t>(std::max<std::uint64_t>(1, size / unit));
-        const bool is_new = std::ranges::none_of(
-            messages, [&](const Message& other) { return other.part == one.part; });
-        if (is_new) messages.push_back(one);
+        if (std::ranges::find(messages, one) == messages.end()) messages.push_back(one);
     }
     return messages;
 }
@@ -215,9 +213,9 @@ std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& setting
     for (const Operation operation : chosen_operations(settings.op)) {
         if (comm::is_between_two(operation) && ranks < 2) continue;
         const bool is_barrier = operation == Operation::barrier;
-        for (const auto dtype : is_barrier ? std::vector{comm::DType::u8} : types)
-            for (const auto& reduction :
-                 comm::reduces(operation) ? reductions : std::vector<Reduction>(1))
+        for (const auto dtype : is_barrier ? std::vector{DType::u8} : types)
+            for (const auto reduction :
+                 comm::reduces(operation) ? reductions : std::vector{Reduction::sum})
                 for (const bool in_place : {false, true})
                     if (wanted(operation, in_place) || (is_barrier && !in_place))
                         forms.push_back({operation, dtype, reduction, in_place, 0});

@@ -13,14 +13,10 @@
 
 namespace ranklab::experiments {
 
-/// avg is a sum divided by the number of ranks.
-struct Reduction {
-    comm::ReduceOp op = comm::ReduceOp::sum;
-    bool average = false;
-};
+enum class Reduction { sum, min, max, avg };  ///< avg: the sum divided by the number of ranks
 
 using base::word_of;
-std::string_view word_of(const Reduction& reduction);
+std::string_view word_of(Reduction reduction);
 
 std::string_view summary_of(comm::Operation operation);
 
@@ -33,12 +29,13 @@ std::vector<Reduction> chosen_reductions(const std::string& words);
 struct Message {
     comm::Operation operation = comm::Operation::allreduce;
     comm::DType dtype = comm::DType::f32;
-    Reduction reduction = {};
+    Reduction reduction = Reduction::sum;
     bool in_place = false;
     /// Elements of one rank's part (allgather, reduce_scatter, alltoall), otherwise of the message.
     std::size_t part = 0;
 
     bool is_in_parts() const;
+    std::string_view redop() const;  ///< "none" for operations that reduce nothing
     /// The message size S of algbw = S / t.
     std::uint64_t bytes(int ranks) const;
     std::size_t send_count(int ranks) const;
@@ -48,17 +45,13 @@ struct Message {
     double busbw_GBps(double us, int ranks) const;
     /// "allreduce:fp32:sum:1048576", "allreduce:fp32:sum:1048576:in-place", "barrier".
     std::string name(int ranks) const;
+    bool operator==(const Message&) const = default;
 };
 
-/// Larger sizes are typing errors, and would overflow.
-inline constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50U;
-/// Throws OptionError above kMostBytes.
-void need_possible(std::uint64_t bytes);
-
-/// Sizes in bytes from `smallest` to `largest`: each `step` bytes larger than the one before, or,
-/// with step 0, `factor` times as large. Throws OptionError for no size, or more than 1000.
-std::vector<std::uint64_t> message_sizes(std::uint64_t smallest, std::uint64_t largest,
-                                         double factor, std::uint64_t step);
+/// The sizes in bytes of --sizes, or from --min-bytes to --max-bytes: each --step-bytes larger than
+/// the one before, or --step-factor times as large. Throws OptionError for no size, more than 1000,
+/// or one above 2^50.
+std::vector<std::uint64_t> message_sizes(const vocabulary::CollectivesSettings& settings);
 
 /// Messages of `form` at these sizes, each once: rounded down to whole elements per rank, at least
 /// one.

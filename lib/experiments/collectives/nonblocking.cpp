@@ -1,15 +1,13 @@
-#include "experiments/collectives/nonblocking.hpp"
-
 #include <pthread.h>
 #include <time.h>
 
 #include <algorithm>
 #include <atomic>
 #include <future>
-#include <thread>
 
 #include "base/clock.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/collectives/calls.hpp"
 #include "measure/samples.hpp"
 #include "stats/summary.hpp"
 
@@ -123,20 +121,20 @@ class Starter {
 
 }  // namespace
 
-StartedTimes time_started(const Caller& caller, const Policy& policy, MpiProgress progress,
+StartedTimes time_started(const Caller& caller, int warmup, int calls, MpiProgress progress,
                           Compute& compute) {
     Starter starter(caller, progress, compute);
     StartedTimes times;
-    for (int i = 0; i < policy.warmup; ++i) starter.pure();
-    for (int i = 0; i < policy.calls; ++i) times.pure.push_back(starter.pure());
+    for (int i = 0; i < warmup; ++i) starter.pure();
+    for (int i = 0; i < calls; ++i) times.pure.push_back(starter.pure());
     const double alone =
         comm::reduced(caller.control, stats::summarise(times.pure).median, comm::ReduceOp::max);
     const std::int64_t units = compute.units_of(alone);
-    for (int i = 0; i < policy.warmup; ++i) {
+    for (int i = 0; i < warmup; ++i) {
         StartedTimes forgotten;
         starter.overall(units, forgotten);
     }
-    for (int i = 0; i < policy.calls; ++i) {
+    for (int i = 0; i < calls; ++i) {
         const auto begin = Clock::now();
         compute.work(units);
         times.compute.push_back(base::seconds_since(begin));

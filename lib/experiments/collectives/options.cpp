@@ -4,14 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/program.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "host/process.hpp"
-#include "host/topology.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -19,35 +19,10 @@ namespace {
 using vocabulary::CollectivesSettings;
 using vocabulary::CommonSettings;
 
-std::vector<std::uint64_t> sizes_of(const CollectivesSettings& settings) {
-    if (!settings.sizes)
-        return message_sizes(settings.min_bytes, settings.max_bytes, settings.step_factor,
-                             settings.step_bytes.value_or(0));
-    std::vector<std::uint64_t> sizes;
-    for (const auto& word : base::split(*settings.sizes, ',')) {
-        const auto size = options::parse_bytes(base::trim(word));
-        if (!size)
-            throw base::OptionError(
-                fmt::format("--sizes takes message sizes such as 8,64K,1M; not '{}'",
-                            base::printable(word, 40)));
-        need_possible(*size);
-        sizes.push_back(*size);
-    }
-    return sizes;
-}
-
-Policy policy_of(const CollectivesSettings& settings, const CommonSettings& common) {
-    return {.between = static_cast<CallSync>(settings.blocking.front() - '0'),
-            .over_ranks = static_cast<RankReduction>(settings.average.front() - '0'),
-            .warmup = static_cast<int>(*common.warmup),
-            .calls = static_cast<int>(settings.repetitions),
-            .checks = static_cast<int>(settings.check)};
-}
-
-MpiProgress progress_of(const CollectivesSettings& settings) {
-    return settings.progress == "poll"     ? MpiProgress::poll
-           : settings.progress == "thread" ? MpiProgress::thread
-                                           : MpiProgress::none;
+// `words`: of the enum's values, in their order.
+template <class Enum>
+Enum value_of(std::string_view word, std::initializer_list<std::string_view> words) {
+    return static_cast<Enum>(std::ranges::find(words, word) - words.begin());
 }
 
 // Twice the shared caches, so that reused buffers are no longer in them.
@@ -83,13 +58,12 @@ void need_countable(const Message& message, const comm::BackendEntry& backend) {
 MemoryKind settle_memory(CollectivesSettings& settings, const comm::BackendEntry& backend) {
     const bool on_device = backend.memory == comm::Memory::device;
     vocabulary::settle(settings.memory, on_device ? "device" : "pageable");
-    if ((settings.memory == "device") != on_device)
+    const auto kind = value_of<MemoryKind>(*settings.memory, {"pageable", "pinned", "device"});
+    if ((kind == MemoryKind::device) != on_device)
         throw base::OptionError(fmt::format("backend {} works in {} memory, not --memory {}",
                                             backend.name, on_device ? "device" : "host",
                                             *settings.memory));
-    return on_device                     ? MemoryKind::device
-           : settings.memory == "pinned" ? MemoryKind::pinned
-                                         : MemoryKind::pageable;
+    return kind;
 }
 
 }  // namespace
@@ -101,11 +75,14 @@ CollectivesOptions settle_collectives(const options::Options& given, const Commo
     settled.common = common;
     vocabulary::settle(settled.common.warmup, 5);
     given.check_relations(settings, settled.common);
-    settled.policy = policy_of(settings, settled.common);
     need_small("unalign", settings.unalign, std::uint64_t{1} << 30U);
     need_small("warmup", static_cast<std::uint64_t>(*settled.common.warmup), 1'000'000);
-    settled.buffers.unalign = settings.unalign;
-    settled.buffers.pool_bytes = pool_of(settings);
+    settled.between = static_cast<CallSync>(settings.blocking.front() - '0');
+    settled.over_ranks = static_cast<RankReduction>(settings.average.front() - '0');
+    settled.warmup = static_cast<int>(*settled.common.warmup);
+    settled.calls = static_cast<int>(settings.repetitions);
+    settled.progress = value_of<MpiProgress>(settings.progress, {"none", "poll", "thread"});
+    settled.buffers = {.unalign = settings.unalign, .pool_bytes = pool_of(settings)};
     if (settings.fault) settled.fault = parse_fault(*settings.fault);
     check_rank("--root", settings.root, world_size);
     check_rank("--fault", std::max(settled.fault.flips_on_rank, settled.fault.sleeps_on_rank),
@@ -113,30 +90,25 @@ CollectivesOptions settle_collectives(const options::Options& given, const Commo
     if (settings.from_model)
         settled.model = bucket_table(*settings.from_model);
     else
-        settled.sizes = sizes_of(settings);
-    if (settings.nonblocking) settled.nonblocking = progress_of(settings);
-    static_cast<void>(chosen_operations(settings.op));
-    static_cast<void>(chosen_types(settings.datatype));
-    static_cast<void>(chosen_reductions(settings.redop));
+        settled.sizes = message_sizes(settings);
     return settled;
 }
 
-comm::BackendEntry settle_backend(CollectivesOptions& settled, comm::Communicator& control) {
+void settle_backend(CollectivesOptions& settled, comm::Communicator& control) {
     auto& settings = settled.settings;
     const auto of_host = comm::default_backend(comm::Memory::host),
                of_gpus = comm::default_backend(comm::Memory::device);
     const bool host = settings.memory.value_or("device") != "device";
     vocabulary::settle(settings.backend,
                        !host && of_gpus.refuses(control).empty() ? of_gpus.name : of_host.name);
-    auto entry = comm::backend_named(*settings.backend);
-    if (const auto why = entry.refuses(control); !why.empty())
+    settled.backend = comm::backend_named(*settings.backend);
+    if (const auto why = settled.backend.refuses(control); !why.empty())
         comm::throw_on_all<base::EnvironmentError>(control, 0, why, {"backend " + of_host.name});
-    comm::all_or_throw(control, [&] { settled.buffers.kind = settle_memory(settings, entry); });
-    return entry;
+    comm::all_or_throw(control,
+                       [&] { settled.buffers.kind = settle_memory(settings, settled.backend); });
 }
 
-std::vector<Message> planned_messages(const CollectivesOptions& options,
-                                      const comm::BackendEntry& backend, int ranks) {
+std::vector<Message> planned_messages(const CollectivesOptions& options, int ranks) {
     std::vector<Message> messages;
     if (options.model) {
         for (const auto& bucket : options.model->rows)
@@ -145,9 +117,9 @@ std::vector<Message> planned_messages(const CollectivesOptions& options,
                                 .part = static_cast<std::size_t>(bucket.elements)});
         return messages;
     }
-    for (const auto& form : chosen_forms(options.settings, backend, ranks)) {
+    for (const auto& form : chosen_forms(options.settings, options.backend, ranks)) {
         for (const auto& message : messages_of(form, options.sizes, ranks)) {
-            need_countable(message, backend);
+            need_countable(message, options.backend);
             messages.push_back(message);
         }
     }
@@ -157,21 +129,8 @@ std::vector<Message> planned_messages(const CollectivesOptions& options,
         throw base::OptionError("latency and bandwidth need two ranks; start " + base::mpirun() +
                                 " -n 2 ...");
     throw base::OptionError(fmt::format("--op {} has no form {} over {}; take --place both",
-                                        options.settings.op, options.settings.place, backend.name));
-}
-
-void check_memory(std::uint64_t each, comm::Communicator& control) {
-    comm::all_or_throw(control, [&] {
-        const auto free = host::free_memory();
-        const double need = static_cast<double>(each) * control.local_size();
-        if (!free || need <= static_cast<double>(*free)) return;
-        throw base::OptionError(fmt::format(
-            "{} rank(s) on {} need {} of memory (send and receive buffers, and as much for "
-            "the library), and {} is free; take smaller messages, or start fewer ranks "
-            "per host",
-            control.local_size(), host::host_name(), base::human_bytes(need),
-            base::human_bytes(static_cast<double>(*free))));
-    });
+                                        options.settings.op, options.settings.place,
+                                        options.backend.name));
 }
 
 }  // namespace ranklab::experiments

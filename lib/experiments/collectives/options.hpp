@@ -3,14 +3,12 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "experiments/collectives/bucket_table.hpp"
 #include "experiments/collectives/buffers.hpp"
 #include "experiments/collectives/calls.hpp"
 #include "experiments/collectives/message.hpp"
-#include "experiments/collectives/nonblocking.hpp"
 #include "options/options.hpp"
 #include "vocabulary/settings.hpp"
 
@@ -21,13 +19,16 @@ struct CollectivesOptions {
     vocabulary::CollectivesSettings settings;
     vocabulary::CommonSettings common;
 
-    Policy policy;
-    BufferPlan buffers;
-    MemoryNeed memory;                       ///< of the largest messages
-    std::vector<std::uint64_t> sizes;        ///< bytes, before rounding to whole elements
-    std::optional<BucketTable> model;        ///< --from-model
-    std::optional<MpiProgress> nonblocking;  ///< --mpi-progress with --nonblocking; otherwise none
+    comm::BackendEntry backend;
+    CallSync between = CallSync::barrier;
+    RankReduction over_ranks = RankReduction::longest;
+    int warmup = 5, calls = 50;
+    MpiProgress progress = MpiProgress::none;
     Fault fault;
+    BufferPlan buffers;
+    std::uint64_t buffer_bytes = 0;    ///< of the largest message
+    std::vector<std::uint64_t> sizes;  ///< bytes, before rounding to whole elements
+    std::optional<BucketTable> model;  ///< --from-model
 };
 
 /// Settles the options that depend neither on backend nor hosts. Throws OptionError if two
@@ -37,14 +38,9 @@ CollectivesOptions settle_collectives(const options::Options& given,
 
 /// Settles the backend and the memory of the buffers. Throws OptionError or EnvironmentError on all
 /// ranks if they cannot be used. Collective.
-comm::BackendEntry settle_backend(CollectivesOptions& settled, comm::Communicator& control);
+void settle_backend(CollectivesOptions& settled, comm::Communicator& control);
 
 /// The messages of all forms and sizes. Throws OptionError if there are none.
-std::vector<Message> planned_messages(const CollectivesOptions& options,
-                                      const comm::BackendEntry& backend, int ranks);
-
-/// Throws OptionError on all ranks if the ranks of a host need more memory than it has free.
-/// `each`: bytes that this rank needs. Collective.
-void check_memory(std::uint64_t each, comm::Communicator& control);
+std::vector<Message> planned_messages(const CollectivesOptions& options, int ranks);
 
 }  // namespace ranklab::experiments

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/numbers.hpp"
-#include "experiments/collectives/buffers.hpp"
+#include "device/stream.hpp"
 
 namespace ranklab::experiments {
 
@@ -98,18 +98,11 @@ std::size_t wrong_numbers(const BufferView& buffer, std::size_t first, double to
     });
 }
 
-BufferView part_of(const BufferView& whole, std::size_t part, int which) {
-    BufferView one = whole;
-    one.count = part;
-    one.data = static_cast<char*>(whole.data) + static_cast<std::size_t>(which) * one.bytes();
-    return one;
-}
-
 }  // namespace
 
 Pattern::Pattern(const Message& message, int ranks, std::uint64_t salt)
     : dtype_(message.dtype), reduction_(message.reduction), ranks_(ranks), salt_(salt) {
-    if (!comm::reduces(message.operation) || reduction_.op != comm::ReduceOp::sum) return;
+    if (!comm::reduces(message.operation) || !is_sum()) return;
     const auto [whole, unit] = kPrecisions.at(base::number_of(dtype_));
     const auto most = [&, whole = whole] {
         const double senders = std::ceil(base::real(ranks) / base::real(every_));
@@ -117,7 +110,7 @@ Pattern::Pattern(const Message& message, int ranks, std::uint64_t salt)
     };
     while (most() < kFewestNumbers) ++every_;
     most_ = static_cast<std::uint64_t>(std::min(most(), 251.0));
-    if (reduction_.average) tolerance_ = (ranks + 2) * unit;
+    if (reduction_ == Reduction::avg) tolerance_ = (ranks + 2) * unit;
 }
 
 // Pseudo-random, so that no number of ranks makes indexes, ranks or calls alike.
@@ -132,11 +125,11 @@ double Pattern::reduced(std::size_t index) const {
     auto value = static_cast<double>(number(0, index));
     for (int rank = 1; rank < ranks_; ++rank) {
         const auto other = static_cast<double>(number(rank, index));
-        value = reduction_.op == comm::ReduceOp::sum   ? value + other
-                : reduction_.op == comm::ReduceOp::min ? std::min(value, other)
-                                                       : std::max(value, other);
+        value = is_sum()                       ? value + other
+                : reduction_ == Reduction::min ? std::min(value, other)
+                                               : std::max(value, other);
     }
-    if (!reduction_.average) return value;
+    if (reduction_ != Reduction::avg) return value;
     return base::is_floating(dtype_) ? value / ranks_ : std::floor(value / ranks_);
 }
 
@@ -173,9 +166,18 @@ void fill_message(const Message& message, const Pattern& pattern, const comm::Tr
 std::size_t wrong_in(const Message& message, const Pattern& pattern, const BufferView& result,
                      int root, int rank, int ranks) {
     if (result.count == 0) return 0;
-    const std::size_t part = message.part;
-    const std::size_t own_part = static_cast<std::size_t>(rank) * part;
-    std::size_t wrong = 0;
+    const std::size_t own_part = static_cast<std::size_t>(rank) * message.part;
+    // Part r of the result is the part of rank r that begins at `first`.
+    const auto wrong_of_parts = [&](std::size_t first) {
+        std::size_t wrong = 0;
+        BufferView part = result;
+        part.count = message.part;
+        for (int r = 0; r < ranks; ++r) {
+            wrong += pattern.wrong_of_rank(part, r, first);
+            part.data = static_cast<char*>(part.data) + part.bytes();
+        }
+        return wrong;
+    };
     switch (message.operation) {
         case Operation::allreduce:
         case Operation::reduce:
@@ -190,17 +192,13 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const Buffe
         case Operation::bandwidth:
             return pattern.wrong_of_rank(result, rank == 0 ? ranks - 1 : 0, 0);
         case Operation::allgather:
-            for (int r = 0; r < ranks; ++r)
-                wrong += pattern.wrong_of_rank(part_of(result, part, r), r, 0);
-            break;
+            return wrong_of_parts(0);
         case Operation::alltoall:
-            for (int r = 0; r < ranks; ++r)
-                wrong += pattern.wrong_of_rank(part_of(result, part, r), r, own_part);
-            break;
+            return wrong_of_parts(own_part);
         case Operation::barrier:
             break;
     }
-    return wrong;
+    return 0;
 }
 
 namespace {
@@ -208,50 +206,42 @@ namespace {
 // Host copies of a transfer's device buffers, to fill and compare. Host buffers are used directly.
 class HostSide {
   public:
-    explicit HostSide(const comm::Transfer& transfer) : transfer_(transfer), host_(transfer) {
+    explicit HostSide(const comm::Transfer& transfer) : device_(transfer), host_(transfer) {
         if (!is_on_device()) return;
+        memory_.resize(transfer.receive.bytes() + transfer.send.bytes());
         host_.receive.memory = host_.send.memory = comm::Memory::host;
-        receive_ = Memory(transfer.receive.bytes(), MemoryKind::pageable);
-        host_.receive.data = receive_.data();
-        if (transfer.in_place()) {
-            host_.send.data = receive_.data() + offset_of(transfer.send);
-            return;
-        }
-        send_ = Memory(transfer.send.bytes(), MemoryKind::pageable);
-        host_.send.data = send_.data();
+        host_.receive.data = memory_.data();
+        host_.send.data =
+            transfer.in_place() ? at(transfer.send) : memory_.data() + transfer.receive.bytes();
     }
     const comm::Transfer& host() const { return host_; }
     void to_device() const {
         if (!is_on_device()) return;
         const auto stream = device::compute_stream();
-        device::copy_to_device(transfer_.receive.data, host_.receive.data, host_.receive.bytes(),
+        device::copy_to_device(device_.receive.data, host_.receive.data, host_.receive.bytes(),
                                stream);
-        if (!transfer_.in_place())
-            device::copy_to_device(transfer_.send.data, host_.send.data, host_.send.bytes(),
-                                   stream);
+        device::copy_to_device(device_.send.data, host_.send.data, host_.send.bytes(), stream);
         device::synchronize(stream);
     }
     // Copies `on_device`, which lies in the receive buffer, to the host.
-    BufferView fetched(const BufferView& on_device) const {
+    BufferView fetched(BufferView on_device) {
         if (!is_on_device() || on_device.count == 0) return on_device;
-        BufferView host = on_device;
-        host.data = receive_.data() + offset_of(on_device);
-        host.memory = comm::Memory::host;
-        device::copy_to_host(host.data, on_device.data, on_device.bytes(),
-                             device::compute_stream());
+        char* const to = at(on_device);
+        device::copy_to_host(to, on_device.data, on_device.bytes(), device::compute_stream());
         device::synchronize(device::compute_stream());
-        return host;
+        return {to, on_device.count, on_device.dtype};
     }
 
   private:
-    bool is_on_device() const { return transfer_.receive.memory == comm::Memory::device; }
-    std::ptrdiff_t offset_of(const BufferView& part) const {
-        return static_cast<char*>(part.data) - static_cast<char*>(transfer_.receive.data);
+    bool is_on_device() const { return device_.receive.memory == comm::Memory::device; }
+    // The host's copy of a part of the receive buffer.
+    char* at(const BufferView& part) {
+        return memory_.data() +
+               (static_cast<char*>(part.data) - static_cast<char*>(device_.receive.data));
     }
 
-    comm::Transfer transfer_;
-    comm::Transfer host_;
-    Memory send_, receive_;
+    comm::Transfer device_, host_;
+    std::vector<char> memory_;
 };
 
 // In the first element's most significant byte: in every type the change exceeds the tolerance.
@@ -268,7 +258,7 @@ std::int64_t wrong_of_call(const Message& message, comm::Communicator& data,
     const int rank = data.rank();
     const int ranks = data.world_size();
     const Pattern pattern(message, ranks, how.salt);
-    const HostSide host(transfer);
+    HostSide host(transfer);
     fill_message(message, pattern, host.host(), rank);
     host.to_device();
     how.form == Form::run ? call.run() : call.start().wait();

@@ -31,6 +31,7 @@ class Pattern {
   private:
     std::uint64_t number(int rank, std::size_t index) const;
     double reduced(std::size_t index) const;
+    bool is_sum() const { return reduction_ == Reduction::sum || reduction_ == Reduction::avg; }
 
     comm::DType dtype_;
     Reduction reduction_;

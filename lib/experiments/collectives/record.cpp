@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <string_view>
-#include <tuple>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
@@ -32,7 +31,7 @@ std::string reduction_of(const Message& message, const Sweep& sweep) {
     constexpr std::array kWords{"none", "mean", "min", "max"};
     return comm::is_between_two(message.operation)
                ? "none"
-               : kWords.at(base::number_of(sweep.options.policy.over_ranks));
+               : kWords.at(base::number_of(sweep.options.over_ranks));
 }
 
 // The headline of a run: the largest message of its first form.
@@ -94,7 +93,7 @@ struct Checks {
     }
 };
 
-CheckResult elements_result(const Checks& all, int checks) {
+CheckResult elements_result(const Checks& all, std::int64_t checks) {
     constexpr const char* kCheck = "all results correct";
     if (all.wrong > 0)
         return {kCheck, CheckOutcome::failed,
@@ -132,7 +131,7 @@ void add_checks(results::Run& run, const Sweep& sweep) {
     const auto has_any = [](const Checks& all) { return all.messages + all.unchecked > 0; };
     std::vector<CheckResult> results;
     if (has_any(elements))
-        results.push_back(elements_result(elements, sweep.options.policy.checks));
+        results.push_back(elements_result(elements, sweep.options.settings.check));
     if (has_any(barriers)) results.push_back(barrier_result(barriers));
     if (elements.messages > 0)
         run.measurements.push_back(
@@ -146,7 +145,7 @@ void add_checks(results::Run& run, const Sweep& sweep) {
 void add_straggler(results::Run& run, const Sweep& sweep) {
     const Straggler straggler = sweep.arrivals.straggler();
     if (straggler.rank < 0) return;
-    const std::string& host = sweep.hosts.by_rank[static_cast<std::size_t>(straggler.rank)];
+    const std::string& host = sweep.hosts[static_cast<std::size_t>(straggler.rank)];
     const std::string who = fmt::format("rank {} on {} {}", straggler.rank, host, straggler.how);
     run.warnings.push_back(who + ": times include waiting for it");
     add_fact(run, "late_rank", fmt::format("{}", straggler.rank));
@@ -154,9 +153,9 @@ void add_straggler(results::Run& run, const Sweep& sweep) {
 }
 
 void add_facts(results::Run& run, const Sweep& sweep) {
-    const auto between = sweep.options.policy.between;
+    const auto between = sweep.options.between;
     add_fact(run, "policy", text_of(between));
-    add_fact(run, "library", sweep.backend.library());
+    add_fact(run, "library", sweep.options.backend.library());
     add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
     const double skew = sweep.arrivals.skew_s();
     if ((between == CallSync::barrier || between == CallSync::barrier_inside) && !std::isnan(skew))
@@ -182,18 +181,15 @@ void mark_early_end(results::Run& run, const Sweep& sweep) {
 std::string MessageRow::name() const {
     if (bucket >= 0) return fmt::format("bucket {}", bucket);
     std::string text = message.name(ranks);
-    if (load != "idle") text += ":" + load;
+    if (loaded) text += ":loaded";
     if (level != "job") text += ":" + level;
     return text;
 }
 
 bool MessageRow::has_form_of(const MessageRow& other) const {
-    const auto form = [](const MessageRow& row) {
-        const auto& [operation, dtype, reduction, in_place, part] = row.message;
-        return std::tuple(operation, dtype, reduction.op, reduction.average, in_place, row.level,
-                          row.load);
-    };
-    return form(*this) == form(other);
+    Message equal_size = message;
+    equal_size.part = other.message.part;
+    return equal_size == other.message && level == other.level && loaded == other.loaded;
 }
 
 std::string measurement_of(const MessageRow& row) {

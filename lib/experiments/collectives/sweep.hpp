@@ -6,12 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/collectives/calls.hpp"
-#include "experiments/collectives/levels.hpp"
-#include "experiments/collectives/nonblocking.hpp"
+#include "experiments/collectives/findings.hpp"
 #include "experiments/collectives/options.hpp"
-#include "experiments/collectives/stragglers.hpp"
 #include "experiments/shared/experiment.hpp"
+#include "measure/clock_offset.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::experiments {
@@ -19,7 +17,8 @@ namespace ranklab::experiments {
 /// The measurement of one message; the same on all ranks.
 struct MessageRow {
     Message message;
-    std::string level = "job", load = "idle";
+    std::string level = "job";
+    bool loaded = false;  ///< --with-load: while a compute kernel ran on the same cores
     int ranks = 1;
     int root = -1;    ///< of broadcast and reduce
     int bucket = -1;  ///< of --from-model, in the order of a training step; -1: none
@@ -33,6 +32,7 @@ struct MessageRow {
     std::optional<StartedTimes> started = {};  ///< us of each call, maximum over ranks
     std::optional<std::int64_t> started_wrong = {};
 
+    std::string load() const { return loaded ? "loaded" : "idle"; }
     bool is_barrier() const { return message.operation == comm::Operation::barrier; }
     /// "bucket 3", or "allreduce:fp32:sum:8:in-place:loaded:hosts" without the usual parts.
     std::string name() const;
@@ -43,11 +43,10 @@ struct MessageRow {
 /// What a sweep measured; the same on all ranks.
 struct Sweep {
     const CollectivesOptions& options;
-    const comm::BackendEntry& backend;
-    HostsOfJob hosts;
-    std::vector<measure::ClockOffset> clocks;  ///< of each rank
+    std::vector<std::string> hosts;                 ///< host name of each rank
+    std::vector<measure::ClockOffset> clocks = {};  ///< of each rank
     Arrivals arrivals;
-    std::vector<MessageRow> rows;
+    std::vector<MessageRow> rows = {};
     std::size_t visits_planned = 0, visits_done = 0;
     int stopped_by = 0;  ///< a signal; 0: none
     bool hit_time_limit = false;
@@ -56,9 +55,8 @@ struct Sweep {
 /// Times and checks all messages. A message is visited once in every round, and each round has an
 /// order of its own: drift, and effects of one message on the next, reach all messages alike. Ends
 /// early after a signal or at --time-limit; throws if nothing was timed by then. Collective; the
-/// options and the backend must outlive the result.
-Sweep run_sweep(const CollectivesOptions& options, const comm::BackendEntry& backend,
-                const RunContext& context);
+/// options must outlive the result.
+Sweep run_sweep(const CollectivesOptions& options, const RunContext& context);
 
 /// Adds measurements, tables, facts, checks and warnings of the sweep. Collective; the same on all
 /// ranks.
@@ -70,8 +68,5 @@ void add_collectives_tables(results::Run& run, const Sweep& sweep);
 
 /// Name of the measurement of a message's times.
 std::string measurement_of(const MessageRow& row);
-/// Empty if the message was not timed.
-stats::Summary summary_of(const results::Run& run, const MessageRow& row);
-std::string dtype_of(const Message& message);
 
 }  // namespace ranklab::experiments

@@ -26,9 +26,7 @@ options::Schema schema() {
 class Swept {
   public:
     explicit Swept(const std::vector<std::string>& words)
-        : settled_(settled_of(words)),
-          backend_(settle_backend(settled_, world())),
-          sweep_(run_sweep(settled_, backend_, context_)) {
+        : settled_(settled_of(words)), sweep_(run_sweep(settled_, context_)) {
         fill_collectives_run(run, sweep_, world());
     }
     const std::vector<std::string>& texts(const char* column) const {
@@ -43,12 +41,13 @@ class Swept {
   private:
     static CollectivesOptions settled_of(const std::vector<std::string>& words) {
         const auto given = options::Options::parse(schema(), words);
-        return settle_collectives(given, given.fields<vocabulary::CommonSettings>(),
-                                  world().world_size());
+        auto settled = settle_collectives(given, given.fields<vocabulary::CommonSettings>(),
+                                          world().world_size());
+        settle_backend(settled, world());
+        return settled;
     }
 
     CollectivesOptions settled_;
-    comm::BackendEntry backend_;
     ranklab::testing::NoProgress progress_;
     RunContext context_{world(), progress_};
     Sweep sweep_;
@@ -160,7 +159,8 @@ TEST(Sweep, AModelsBucketsAreReducedInOrder) {
 
 TEST(ClockOffset, OfOneHostIsWithinItsError) {
     const auto ranks = static_cast<std::size_t>(world().world_size());
-    const auto clocks = measure::clock_offsets(world(), std::vector<std::string>(ranks, "a"));
+    const measure::JobClocks job(world(), std::vector<std::string>(ranks, "a"));
+    const auto& clocks = job.offsets();
     ASSERT_EQ(clocks.size(), ranks);
     for (const auto& clock : clocks) EXPECT_LE(std::abs(clock.offset_s), clock.error_s + 1e-9);
     EXPECT_EQ(clocks.front().error_s, 0);
@@ -173,13 +173,13 @@ TEST(ClockOffset, OneRankOfEachHostIsAsked) {
     const auto ranks = static_cast<std::size_t>(world().world_size());
     std::vector<std::string> hosts(ranks, "b");
     hosts.front() = "a";
-    auto clocks = measure::clock_offsets(world(), hosts);
+    auto clocks = measure::JobClocks(world(), hosts).offsets();
     for (std::size_t rank = 1; rank < ranks; ++rank) {
         EXPECT_GT(clocks[rank].error_s, 0);
         EXPECT_EQ(clocks[rank].at_s, clocks[1].at_s);
     }
     for (std::size_t rank = 0; rank < ranks; ++rank) hosts[rank] = std::to_string(rank);
-    clocks = measure::clock_offsets(world(), hosts);
+    clocks = measure::JobClocks(world(), hosts).offsets();
     for (std::size_t rank = 2; rank < ranks; ++rank)
         EXPECT_GT(clocks[rank].at_s, clocks[rank - 1].at_s);
 }

@@ -25,7 +25,6 @@ class NotedWorld final : public comm::Communicator {
     int world_size() const override { return world().world_size(); }
     int local_rank() const override { return world().local_rank(); }
     int local_size() const override { return world().local_size(); }
-    std::string backend() const override { return world().backend(); }
     void barrier() override {
         note("barrier", 0);
         world().barrier();

@@ -68,7 +68,6 @@ class SlowLink final : public comm::Communicator {
     int world_size() const override { return real_.world_size(); }
     int local_rank() const override { return real_.local_rank(); }
     int local_size() const override { return real_.local_size(); }
-    std::string backend() const override { return "slow link"; }
     void barrier() override { real_.barrier(); }
     void broadcast(comm::BufferView buffer, int root) override { real_.broadcast(buffer, root); }
     void allreduce(comm::BufferView buffer, comm::ReduceOp op) override {

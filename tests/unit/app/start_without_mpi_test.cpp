@@ -57,8 +57,7 @@ class Probe final : public experiments::Experiment {
         std::vector<options::Effective> settings() const override { return {}; }
         std::vector<results::Setting> facts() const override { return {}; }
         experiments::Runs run(const experiments::RunContext& context) const override {
-            std::fprintf(stderr, "ranks %d, control %s, MPI %s\n", context.control.world_size(),
-                         context.control.backend().c_str(),
+            std::fprintf(stderr, "ranks %d, MPI %s\n", context.control.world_size(),
                          comm::MpiEnvironment::running() ? "runs" : "rests");
             act(word_);
             experiments::Runs runs;
@@ -94,8 +93,8 @@ class Probe final : public experiments::Experiment {
     std::exit(run_experiment(static_cast<int>(arguments.size()), arguments.data(), probe));
 }
 
-constexpr const char* kWithout = "ranks 1, control self, MPI rests";
-constexpr const char* kWith = "ranks 1, control mpi, MPI runs";
+constexpr const char* kWithout = "ranks 1, MPI rests";
+constexpr const char* kWith = "ranks 1, MPI runs";
 
 // The environment of the test itself must not hold what a launcher says.
 class StartWithoutMpi : public ::testing::Test {
@@ -197,7 +196,6 @@ TEST_F(StartWithoutMpi, ASessionOfEachKindInOneProcess) {
     {
         Session session;
         EXPECT_TRUE(comm::MpiEnvironment::running());
-        EXPECT_EQ(session.control().backend(), "mpi");
     }
     EXPECT_FALSE(comm::MpiEnvironment::running());
 }

@@ -126,7 +126,7 @@ TEST(NcclConnecting, WaitsForACommunicatorThatIsUnderWay) {
         *state = ++asked < 3 ? ncclInProgress : ncclSuccess;
         return ncclSuccess;
     };
-    EXPECT_EQ(init_nccl_rank(*fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}), some_comm());
+    EXPECT_EQ(init_nccl_rank(*fake, {}, 0, 2), some_comm());
 }
 
 TEST(NcclConnecting, SaysWhyItFailed) {
@@ -134,8 +134,7 @@ TEST(NcclConnecting, SaysWhyItFailed) {
     fake->init_rank = [](ncclComm_t*, int, ncclUniqueId, int, ncclConfig_t*) {
         return ncclSystemError;
     };
-    EXPECT_THAT(thrown_sentence<base::NcclError>(
-                    [&] { init_nccl_rank(*fake, {}, {.rank = 0, .ranks = 2, .gpu = -1}); }),
+    EXPECT_THAT(thrown_sentence<base::NcclError>([&] { init_nccl_rank(*fake, {}, 0, 2); }),
                 AllOf(HasSubstr("ncclCommInitRankConfig"), HasSubstr("the reason (its account)")));
 }
 
@@ -172,8 +171,7 @@ TEST_F(RealNccl, WithoutAGpuConnectingIsACleanError) {
     if (!device::list_gpus().gpus.empty()) GTEST_SKIP() << "this machine has a GPU";
     ncclUniqueId id{};
     library_->check(library_->get_unique_id(&id), "ncclGetUniqueId");
-    EXPECT_THAT(thrown_sentence<base::NcclError>(
-                    [&] { init_nccl_rank(*library_, id, {.rank = 0, .ranks = 1, .gpu = -1}); }),
+    EXPECT_THAT(thrown_sentence<base::NcclError>([&] { init_nccl_rank(*library_, id, 0, 1); }),
                 AllOf(HasSubstr("ncclCommInitRankConfig"), HasSubstr("nvidia-smi")));
 }
 

@@ -30,7 +30,6 @@ class NoCommunicator final : public comm::Communicator {
     int world_size() const override { return 1; }
     int local_rank() const override { return 0; }
     int local_size() const override { return 1; }
-    std::string backend() const override { return "none"; }
     void barrier() override { refuse(); }
     void broadcast(comm::BufferView, int) override { refuse(); }
     void allreduce(comm::BufferView, comm::ReduceOp) override { refuse(); }

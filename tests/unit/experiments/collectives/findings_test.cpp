@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "experiments/collectives/calls.hpp"
-#include "experiments/collectives/guidelines.hpp"
-#include "experiments/collectives/stragglers.hpp"
+#include "experiments/collectives/findings.hpp"
 #include "stats/summary.hpp"
 #include "thrown_sentence.hpp"
 
@@ -69,8 +67,8 @@ TEST(RankReduction, FoldsThoseThatTookPart) {
     EXPECT_TRUE(std::isnan(over_ranks(std::vector{kNan}, RankReduction::longest)));
 }
 
-Timed timed(double us, std::size_t calls = 50) {
-    return {us, {us * 0.95, us * 1.05}, calls};
+stats::Summary timed(double us, std::size_t calls = 50) {
+    return {.n = calls, .median = us, .ci95 = {.low = us * 0.95, .high = us * 1.05}};
 }
 
 std::string verdict(const TimedMessages& all, const std::string& guideline) {

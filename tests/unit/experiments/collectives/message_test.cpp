@@ -14,21 +14,32 @@ using comm::Operation;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+std::vector<std::uint64_t> sizes(std::uint64_t smallest, std::uint64_t largest, double factor,
+                                 std::optional<std::uint64_t> step = {}) {
+    vocabulary::CollectivesSettings settings;
+    settings.min_bytes = smallest;
+    settings.max_bytes = largest;
+    settings.step_factor = factor;
+    settings.step_bytes = step;
+    return message_sizes(settings);
+}
+
 TEST(MessageSizes, GrowByAFactorOrByBytes) {
-    EXPECT_THAT(message_sizes(8, 64, 2, 0), ElementsAre(8, 16, 32, 64));
-    EXPECT_THAT(message_sizes(10, 40, 2, 15), ElementsAre(10, 25, 40));
-    EXPECT_THAT(message_sizes(1, 10, 1.5, 0), ElementsAre(1, 2, 3, 5, 7))
-        << "1, 1.5, 2.25, 3.375, ...";
-    EXPECT_THAT(message_sizes(0, 4, 2, 0), ElementsAre(0, 1, 2, 4));
-    EXPECT_THAT(message_sizes(7, 7, 2, 0), ElementsAre(7));
+    EXPECT_THAT(sizes(8, 64, 2), ElementsAre(8, 16, 32, 64));
+    EXPECT_THAT(sizes(10, 40, 2, 15), ElementsAre(10, 25, 40));
+    EXPECT_THAT(sizes(1, 10, 1.5), ElementsAre(1, 2, 3, 5, 7)) << "1, 1.5, 2.25, 3.375, ...";
+    EXPECT_THAT(sizes(0, 4, 2), ElementsAre(0, 1, 2, 4));
+    EXPECT_THAT(sizes(7, 7, 2), ElementsAre(7));
+    EXPECT_EQ(sizes(1, 1000, 2, 1).size(), 1000U);
 }
 
 TEST(MessageSizes, RefuseWhatIsNone) {
-    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([] { message_sizes(9, 8, 2, 0); }),
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([] { sizes(9, 8, 2); }),
                 HasSubstr("largest"));
-    EXPECT_THAT(
-        tests::thrown_sentence<base::OptionError>([] { message_sizes(0, 1'000'000, 2, 1); }),
-        HasSubstr("1000"));
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([] { sizes(1, 1001, 2, 1); }),
+                HasSubstr("1000"));
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>([] { sizes(8, 1ULL << 51, 2); }),
+                HasSubstr("2^50"));
 }
 
 std::vector<std::size_t> parts_of(const Message& form, const std::vector<std::uint64_t>& sizes,

@@ -55,8 +55,9 @@ TEST(Pattern, SumsOfAnyNumberOfRanksAreExactInEveryType) {
 
 TEST(Pattern, MinAndMaxAreFound) {
     for (const auto op : {ReduceOp::min, ReduceOp::max}) {
-        const Message message{
-            .operation = Operation::reduce, .dtype = DType::f16, .reduction = {op}};
+        const Message message{.operation = Operation::reduce,
+                              .dtype = DType::f16,
+                              .reduction = static_cast<Reduction>(op)};
         const Pattern pattern(message, 5, 0);
         auto values = reduced<comm::Float16>(pattern, DType::f16, 5, 9000, op);
         EXPECT_EQ(pattern.wrong_of_reduction(view(values, DType::f16), 0), 0U);
@@ -67,7 +68,7 @@ TEST(Pattern, MinAndMaxAreFound) {
 
 TEST(Pattern, AnAverageMayBeOffByTheLastPlacesAlone) {
     const Message message{
-        .operation = Operation::allreduce, .dtype = DType::f32, .reduction = {ReduceOp::sum, true}};
+        .operation = Operation::allreduce, .dtype = DType::f32, .reduction = Reduction::avg};
     const Pattern pattern(message, 3, 1);
     auto values = reduced<float>(pattern, DType::f32, 3, 1000, ReduceOp::sum);
     for (float& value : values) value *= 1.0F / 3;  // as a library that multiplies

@@ -1,13 +1,17 @@
-// Stragglers among the calling ranks: other ranks wait for them, and the network is not the cause.
+// What the times of calls show: stragglers, for which other ranks wait, and operations slower than
+// others that do the same work.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "experiments/collectives/calls.hpp"
 #include "measure/samples.hpp"
+#include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 
@@ -52,5 +56,30 @@ class Arrivals {
     std::vector<double> skews_;
     std::size_t calls_ = 0;
 };
+
+/// Times in us by operation and bytes: messages of one level, load and type, reduced by sum.
+using TimedMessages = std::map<std::pair<comm::Operation, std::uint64_t>, stats::Summary>;
+
+struct GuidelineRow {
+    std::string guideline;  ///< "allreduce <= reduce + broadcast"
+    comm::Operation left = comm::Operation::allreduce;
+    std::uint64_t bytes = 0;
+    double left_us = 0, right_us = 0;
+    std::string verdict;  ///< holds, VIOLATED, or cannot tell
+
+    double ratio() const { return left_us / right_us; }
+    bool is_violated() const { return verdict == "VIOLATED"; }
+};
+
+/// Checks the performance guidelines of an MPI library, which need no reference machine: no
+/// operation may take longer than other operations that together do the same (Traff, Gropp &
+/// Thakur, Self-Consistent MPI Performance Guidelines, 2010). One row per guideline and size at
+/// which all its operations were timed. VIOLATED: the interval of the left side lies more than a
+/// tenth above the sum of the right side's upper ends, and a neighbouring size is violated, too.
+/// Fewer than 20 calls give no verdict.
+std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed);
+
+/// The setting that makes the library ("Open MPI v4.1.4, ...") use another algorithm.
+std::string tuning_of(comm::Operation operation, const std::string& library);
 
 }  // namespace ranklab::experiments
