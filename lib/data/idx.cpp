@@ -11,7 +11,6 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/handle.hpp"
-#include "base/text.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -104,12 +103,6 @@ class IdxReader {
 
 }  // namespace
 
-fs::path plain_or_gz(const fs::path& folder, const std::string& name) {
-    const fs::path plain = folder / name;
-    const fs::path packed = folder / (name + ".gz");
-    return !fs::exists(plain) && fs::exists(packed) ? packed : plain;
-}
-
 void check_label_range(const fs::path& file, const std::vector<std::uint8_t>& labels,
                        std::int64_t classes) {
     const auto bad =
@@ -182,17 +175,18 @@ ImageSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::
     return {set(0), set(2), folder.string()};
 }
 
-fs::path find_idx_folder(const std::vector<fs::path>& folders, const std::string& what,
-                         const std::string& how_to_get) {
-    std::vector<std::string> names;
-    for (const auto& folder : folders) {
-        if (fs::exists(plain_or_gz(folder, kIdxNames.front()))) return folder;
-        names.push_back(folder.string());
-    }
-    throw base::DataError(fmt::format("no {} found: there is no train-images-idx3-ubyte or "
-                                      "train-images-idx3-ubyte.gz in {}; {}",
-                                      what, base::join(names, ", "), how_to_get),
-                          {"data-dir", "RANKLAB_DATA", "data synthetic"});
+SourceEntry idx_source(std::string name, std::string summary, ImagePlace place) {
+    place.file = kIdxNames.front();
+    return {.name = std::move(name),
+            .summary = std::move(summary),
+            .pixel_mean = {0.1307},
+            .pixel_std = {0.3081},
+            .open = [place](const DataRequest& request, comm::Communicator& control) {
+                return open_images(request, control, [&] {
+                    return read_idx_folder(find_image_folder(place, request.directory),
+                                           request.image_shape(), request.classes);
+                });
+            }};
 }
 
 }  // namespace ranklab::data

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "data/source.hpp"
+#include "data/dataset.hpp"
+#include "data/images.hpp"
 
 namespace ranklab::data {
 
@@ -22,9 +23,6 @@ struct IdxImages {
 /// The files of MNIST and sets like it: images and labels of training, then of the test.
 inline constexpr std::array kIdxNames{"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
                                       "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
-
-/// "<folder>/<name>.gz" if it exists and "<folder>/<name>" does not, else "<folder>/<name>".
-std::filesystem::path plain_or_gz(const std::filesystem::path& folder, const std::string& name);
 
 void check_label_range(const std::filesystem::path& file, const std::vector<std::uint8_t>& labels,
                        std::int64_t classes);
@@ -41,9 +39,7 @@ ImageSet read_idx_set(const std::filesystem::path& images, const std::filesystem
 ImageSets read_idx_folder(const std::filesystem::path& folder, const ImageShape& shape,
                           std::int64_t classes);
 
-/// The first of `folders` that holds the training images. Throws DataError with all of them and
-/// `how_to_get` if none does.
-std::filesystem::path find_idx_folder(const std::vector<std::filesystem::path>& folders,
-                                      const std::string& what, const std::string& how_to_get);
+/// The entry of a set in these files, with MNIST's normalisation. `place` needs no file.
+SourceEntry idx_source(std::string name, std::string summary, ImagePlace place);
 
 }  // namespace ranklab::data

@@ -12,11 +12,13 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "comm/exchange.hpp"
 
 namespace ranklab::data {
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 class Images final : public Source {
@@ -78,12 +80,34 @@ void keep_first(ImageSet& set, std::int64_t count, const char* setting) {
 
 }  // namespace
 
+fs::path plain_or_gz(const fs::path& folder, const std::string& name) {
+    const fs::path plain = folder / name;
+    const fs::path packed = folder / (name + ".gz");
+    return !fs::exists(plain) && fs::exists(packed) ? packed : plain;
+}
+
+fs::path find_image_folder(const ImagePlace& place, const std::string& directory) {
+    std::vector<std::string> roots{data_root(directory)};
+    if (directory.empty()) roots.push_back(place.usual);
+    std::vector<std::string> searched;
+    for (const fs::path root : roots)
+        for (const auto& below : place.below) {
+            if (root.empty()) continue;
+            const fs::path folder = below.empty() ? root : root / below;
+            if (fs::exists(plain_or_gz(folder, place.file))) return folder;
+            searched.push_back(folder.string());
+        }
+    throw base::DataError(fmt::format("no {} found: there is no {} in {}; {}", place.what,
+                                      place.file, base::join(searched, ", "), place.how_to_get),
+                          {"data-dir", "RANKLAB_DATA", "data synthetic"});
+}
+
 std::shared_ptr<const Source> image_source(ImageSet set, const ImageShape& shape) {
     return std::make_shared<Images>(std::move(set), shape);
 }
 
 DataSet open_images(const DataRequest& request, comm::Communicator& control,
-                    const std::function<ImageSets(const DataRequest&)>& load) {
+                    const std::function<ImageSets()>& load) {
     ImageSets sets;
     comm::all_or_throw(control, [&] {
         if (control.rank() != 0) return;
@@ -92,7 +116,7 @@ DataSet open_images(const DataRequest& request, comm::Communicator& control,
                 "this data set holds labelled images, which the model does not take; use another "
                 "set",
                 {"data synthetic"});
-        sets = load(request);
+        sets = load();
         keep_first(sets.train, request.train_samples, "train-samples");
         keep_first(sets.test, request.test_samples, "validation-samples");
     });

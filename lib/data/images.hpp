@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -11,6 +13,21 @@
 #include "data/source.hpp"
 
 namespace ranklab::data {
+
+/// Where the files of a set may lie.
+struct ImagePlace {
+    std::string what;                ///< the set, for messages
+    std::string usual;               ///< searched last, if the user names no --data-dir
+    std::vector<std::string> below;  ///< folders to search in each place
+    std::string file;                ///< the folder holds it, or it with .gz
+    std::string how_to_get;
+};
+/// The first folder that holds the set: below `directory`, else below RANKLAB_DATA and the usual
+/// place. Throws DataError with all searched folders.
+std::filesystem::path find_image_folder(const ImagePlace& place, const std::string& directory);
+
+/// "<folder>/<name>.gz" if it exists and "<folder>/<name>" does not, else "<folder>/<name>".
+std::filesystem::path plain_or_gz(const std::filesystem::path& folder, const std::string& name);
 
 /// Resizes the images if their height or width differs from `shape`'s.
 std::shared_ptr<const Source> image_source(ImageSet set, const ImageShape& shape);
@@ -20,7 +37,7 @@ std::shared_ptr<const Source> image_source(ImageSet set, const ImageShape& shape
 /// there and comm::PeerError on other ranks: OptionError if the set is smaller or the model takes
 /// no images.
 DataSet open_images(const DataRequest& request, comm::Communicator& control,
-                    const std::function<ImageSets(const DataRequest&)>& load);
+                    const std::function<ImageSets()>& load);
 
 /// Resizes images [channels, height, width] of bytes, bit by bit as Pillow's bilinear filter does.
 ///

@@ -1,6 +1,11 @@
 #include "data/rotation.hpp"
 
 #include <algorithm>
+#include <cstring>
+
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 namespace ranklab::data {
 namespace {
@@ -16,6 +21,40 @@ std::vector<Rotation> make_rotations() {
         }
     } while (std::next_permutation(axes.begin(), axes.end()));
     return found;
+}
+
+constexpr std::int64_t kLine = 16;  // numbers in a cache line
+
+// Past the caches if a whole cache line is written: it is then not read before, which makes a turn
+// three times as fast.
+void store_line(const float* line, float* to) {
+#ifdef __SSE2__
+    if (reinterpret_cast<std::uintptr_t>(to) % (kLine * sizeof(float)) == 0) {
+        for (std::int64_t i = 0; i < kLine; i += 4) _mm_stream_ps(to + i, _mm_load_ps(line + i));
+        return;
+    }
+#endif
+    std::memcpy(to, line, kLine * sizeof(float));
+}
+
+// A plane of rows becomes columns: element (r, c) goes to to[r * row_step + c * column_step], with
+// a row_step of 1 or -1. In tiles of 16 rows, which stay in the cache.
+void transpose(const float* from, std::ptrdiff_t stride, std::int64_t edge, float sign, float* to,
+               std::ptrdiff_t row_step, std::ptrdiff_t column_step) {
+    alignas(64) std::array<float, kLine> line;
+    for (std::int64_t tile = 0; tile < edge; tile += kLine) {
+        const std::int64_t rows = std::min(kLine, edge - tile);
+        // The row with the lowest target.
+        const std::int64_t first = row_step > 0 ? tile : tile + rows - 1;
+        for (std::int64_t c = 0; c < edge; ++c) {
+            const float* const column = from + first * stride + c;
+            float* const out = to + first * row_step + c * column_step;
+            float* const target = rows == kLine ? line.data() : out;
+            for (std::int64_t r = 0; r < rows; ++r)
+                target[r] = sign * column[r * row_step * stride];
+            if (rows == kLine) store_line(line.data(), out);
+        }
+    }
 }
 
 }  // namespace
@@ -45,18 +84,22 @@ void turn(const float* cube, std::ptrdiff_t plane_stride, const Rotation& rotati
     const float sign = negate ? -1 : 1;
     const auto [base, step] = turned(rotation, edge);
     const std::array<std::ptrdiff_t, 3> stride{plane_stride, edge, 1};
-    // The axis along which the rotated cube is contiguous, forwards or backwards; if that is the
-    // cube's own last axis, any other one.
+    // The rows along which the rotated cube is contiguous.
     const std::size_t rows = rotation.from[2] == 0 ? 0 : 1;
     const std::size_t other = 1 - rows;
-    // Tiles of 16 rows: they stay in the cache while whole cache lines are written.
-    constexpr std::int64_t kTile = 16;
-    for (std::int64_t i = 0; i < edge; ++i)
-        for (std::int64_t tile = 0; tile < edge; tile += kTile)
-            for (std::int64_t k = 0; k < edge; ++k)
-                for (std::int64_t r = tile; r < std::min(tile + kTile, edge); ++r)
-                    to[base + i * step[other] + r * step[rows] + k * step[2]] =
-                        sign * cube[i * stride[other] + r * stride[rows] + k];
+    for (std::int64_t i = 0; i < edge; ++i) {
+        const float* const from = cube + i * stride[other];
+        float* const out = to + base + i * step[other];
+        if (rotation.from[2] != 2)
+            transpose(from, stride[rows], edge, sign, out, step[rows], step[2]);
+        else
+            for (std::int64_t r = 0; r < edge; ++r)
+                for (std::int64_t k = 0; k < edge; ++k)
+                    out[r * step[1] + k * step[2]] = sign * from[r * edge + k];
+    }
+#ifdef __SSE2__
+    _mm_sfence();  // otherwise another thread may see a later store first
+#endif
 }
 
 }  // namespace ranklab::data

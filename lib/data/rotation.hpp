@@ -23,9 +23,8 @@ struct Rotation {
 /// which turns right-handed structures into left-handed ones.
 const std::vector<Rotation>& rotations();
 
-/// Element (i, j, k) of a cube [edge, edge, edge] goes to place base + i * step[0] + j * step[1] +
-/// k
-/// * step[2] of the rotated cube.
+/// Element (i, j, k) of a cube [edge, edge, edge] goes to place
+/// base + i * step[0] + j * step[1] + k * step[2] of the rotated cube.
 struct Turned {
     std::ptrdiff_t base = 0;
     std::array<std::ptrdiff_t, 3> step{};

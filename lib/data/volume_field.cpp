@@ -35,7 +35,11 @@ FileBytes::FileBytes(const std::filesystem::path& path, ByteAccess access) : pat
     struct stat info {};
     if (::fstat(file_.get(), &info) != 0) fail(path, "examined");
     size_ = info.st_size;
-    if (access != ByteAccess::read && size_ > 0) map(access == ByteAccess::resident);
+    if (access == ByteAccess::read || size_ == 0) return;
+    const int flags = MAP_SHARED | (access == ByteAccess::resident ? MAP_POPULATE : 0);
+    void* const memory = ::mmap(nullptr, size_, PROT_READ, flags, file_.get(), 0);
+    // If mmap fails (a limit on the address space), pread does the same more slowly.
+    if (memory != MAP_FAILED) map_ = static_cast<const std::byte*>(memory);
 }
 
 FileBytes::FileBytes(const std::filesystem::path& path, std::vector<float> held)
@@ -43,20 +47,6 @@ FileBytes::FileBytes(const std::filesystem::path& path, std::vector<float> held)
       size_(held.size() * sizeof(float)),
       held_(std::move(held)),
       map_(std::as_bytes(std::span(held_)).data()) {}
-
-// If mmap fails (a limit on the address space), pread does the same more slowly.
-void FileBytes::map(bool resident) {
-    void* const memory = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file_.get(), 0);
-    if (memory == MAP_FAILED) return;
-    map_ = static_cast<const std::byte*>(memory);
-    if (!resident) return;
-#ifdef MADV_POPULATE_READ
-    if (::madvise(memory, size_, MADV_POPULATE_READ) == 0) return;
-#endif
-    constexpr std::uint64_t kPage = 4096;
-    volatile unsigned sum = 0;  // keeps the compiler from dropping the reads
-    for (std::uint64_t i = 0; i < size_; i += kPage) sum = sum + static_cast<unsigned>(map_[i]);
-}
 
 FileBytes::~FileBytes() {
     if (map_ != nullptr && held_.empty()) ::munmap(const_cast<std::byte*>(map_), size_);

@@ -36,8 +36,6 @@ class FileBytes {
     const std::byte* at(std::uint64_t offset, std::size_t count) const;
 
   private:
-    void map(bool resident);
-
     std::filesystem::path path_;
     base::Descriptor file_;
     std::uint64_t size_ = 0;

@@ -24,8 +24,8 @@ class Crops final : public Source {
     Crops(std::shared_ptr<const VolumeFile> file, const CropOptions& options)
         : file_(std::move(file)), options_(options) {
         const auto e = options.edge;
-        layout_ = {{Element::f32, {file_->nbody_channels(), e, e, e}},
-                   {Element::f32, {file_->hydro_channels(), e, e, e}}};
+        layout_ = {{Element::f32, {file_->fields()[0].channels(), e, e, e}},
+                   {Element::f32, {file_->fields()[1].channels(), e, e, e}}};
     }
 
     const SampleLayout& layout() const override { return layout_; }
@@ -34,15 +34,14 @@ class Crops final : public Source {
     void read(const Draw& draw, std::byte* input, std::byte* target,
               ReadTimes& times) const override {
         const auto place = crop_place(draw.random, file_->edge(), options_.edge, options_.rotate);
-        read_field(file_->nbody(), file_->nbody_channels(), place, reinterpret_cast<float*>(input),
-                   times);
-        read_field(file_->hydro(), file_->hydro_channels(), place, reinterpret_cast<float*>(target),
-                   times);
+        read_field(file_->fields()[0], place, reinterpret_cast<float*>(input), times);
+        read_field(file_->fields()[1], place, reinterpret_cast<float*>(target), times);
     }
 
   private:
-    void read_field(const VolumeField& field, std::int64_t channels, const CropPlace& place,
-                    float* to, ReadTimes& times) const {
+    void read_field(const VolumeField& field, const CropPlace& place, float* to,
+                    ReadTimes& times) const {
+        const std::int64_t channels = field.channels();
         const std::int64_t cube = options_.edge * options_.edge * options_.edge;
         for (std::int64_t c = 0; c < channels; ++c) {
             const bool is_vector = options_.rotate_vectors && c >= 1 && c <= 3 && channels >= 4;
@@ -108,7 +107,7 @@ std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file
 namespace {
 
 // Reads some planes at a time: HDF5 may need as much memory again.
-VolumeField memory_field(const std::string& title, const hdf5::Volume& volume) {
+VolumeField memory_field(const hdf5::Volume& volume) {
     constexpr std::int64_t kPlanes = 16;
     auto place = volume.place();
     const std::int64_t edge = place.shape[1];
@@ -123,6 +122,7 @@ VolumeField memory_field(const std::string& title, const hdf5::Volume& volume) {
         }
     place.chunk = place.shape;
     place.offsets = {0};
+    const auto& title = volume.object().path();
     return {title, std::make_shared<const FileBytes>(title, std::move(values)), std::move(place)};
 }
 
@@ -131,24 +131,23 @@ VolumeField memory_field(const std::string& title, const hdf5::Volume& volume) {
 VolumeFile::VolumeFile(const std::filesystem::path& path, bool in_memory) try {
     const std::lock_guard lock(hdf5::library_mutex());
     const auto pair = open_volumes(path, true);
-    const auto& [nbody, hydro] = std::tie(pair.volumes[0], pair.volumes[1]);
-    const std::string title = path.string() + ":/";
-    if (nbody.place().direct() && hydro.place().direct()) {
+    const auto indirect = std::ranges::find_if(
+        pair.volumes, [](const auto& volume) { return !volume.place().direct(); });
+    if (indirect == pair.volumes.end()) {
         const auto bytes = std::make_shared<const FileBytes>(
             path, in_memory ? ByteAccess::resident : access_for(path));
         how_ = !bytes->is_mapped() ? "read" : in_memory ? "in memory" : "mapped";
-        nbody_.emplace(title + "Nbody", bytes, nbody.place());
-        hydro_.emplace(title + "Hydro", bytes, hydro.place());
+        for (const auto& volume : pair.volumes)
+            fields_.emplace_back(volume.object().path(), bytes, volume.place());
         return;
     }
     if (!in_memory)
         throw base::DataError(
             fmt::format("crops of {} cannot be read from the file: {}; read all of it into memory",
-                        path.string(), (nbody.place().direct() ? hydro : nbody).place().indirect),
+                        path.string(), indirect->place().indirect),
             {"volume-access inmem"});
     how_ = "in memory";
-    nbody_.emplace(memory_field(title + "Nbody", nbody));
-    hydro_.emplace(memory_field(title + "Hydro", hydro));
+    for (const auto& volume : pair.volumes) fields_.push_back(memory_field(volume));
 } catch (const base::Hdf5Error& error) {  // a damaged file is wrong data, not an internal error
     throw base::DataError(
         fmt::format("{} is damaged or truncated ({})", path.string(), error.what()));

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "data/dataset.hpp"
 #include "data/rotation.hpp"
@@ -20,17 +20,15 @@ class VolumeFile {
     /// compression. Throws DataError for a missing, damaged or foreign file.
     VolumeFile(const std::filesystem::path& path, bool in_memory);
 
-    std::int64_t edge() const { return nbody_->edge(); }
-    std::int64_t nbody_channels() const { return nbody_->channels(); }
-    std::int64_t hydro_channels() const { return hydro_->channels(); }
-    const VolumeField& nbody() const { return *nbody_; }
-    const VolumeField& hydro() const { return *hydro_; }
+    std::int64_t edge() const { return fields_.front().edge(); }
+    /// Nbody and Hydro.
+    const std::vector<VolumeField>& fields() const { return fields_; }
     /// "mapped", "read" or "in memory", a fact of the run.
     const std::string& how() const { return how_; }
 
   private:
     std::string how_;
-    std::optional<VolumeField> nbody_, hydro_;
+    std::vector<VolumeField> fields_;
 };
 
 struct CropPlace {

@@ -48,15 +48,19 @@ class RawFiles : base::Immovable {
 
 class Measurement {
   public:
-    Measurement(comm::Communicator& ranks, const CeilingWork& work)
+    Measurement(comm::Communicator& ranks, const Job& job, const StrategyEntry& strategy,
+                const std::function<void()>& between)
         : ranks_(ranks),
-          work_(work),
-          mine_(base::share_of(work.records, ranks.rank(), ranks.world_size())) {}
+          job_(job),
+          shared_file_(strategy.shared_file),
+          by_rows_(strategy.by_rows(job)),
+          bytes_per_record_(strategy.bytes_per_record(job.size)),
+          between_(between) {}
 
     Ceilings all() {
         using enum CeilingKind;
         Ceilings found;
-        if (work_.shared_file)
+        if (shared_file_)
             found[write_shared] = write_one_file();
         else
             std::tie(found[write_own], found[create]) = write_own_files();
@@ -68,92 +72,82 @@ class Measurement {
     // Each record as RecordWriter writes it: open, one write(), fsync, close.
     std::pair<Ceiling, Ceiling> write_own_files() {
         std::optional<RawFiles> files;
-        Bytes record;
         base::IoTimes times;
         comm::all_or_throw(ranks_, [&] {
             std::vector<fs::path> paths;
-            for (std::int64_t id = mine_.first; id < mine_.end(); ++id)
-                paths.push_back(work_.directory / fmt::format(".ranklab-ceiling-{}", id));
+            const auto mine = share_of(job_.files);
+            for (std::int64_t id = mine.first; id < mine.end(); ++id)
+                paths.push_back(job_.directory / fmt::format(".ranklab-ceiling-{}", id));
             files.emplace(std::move(paths));
-            record.assign(work_.bytes_per_record, 'r');
+            record_.assign(bytes_per_record_, 'r');
         });
         ranks_.barrier();
         comm::all_or_throw(ranks_, [&] {
             for (const auto& path : files->paths()) {
-                write_new(path, record, {}, {.fsync = work_.fsync}, times);
-                work_.between();
+                write_new(path, record_, {}, {.fsync = job_.fsync}, times);
+                between_();
             }
         });
         return {{all_bytes(), slowest(writing_s(times))},
-                {base::real(work_.records), slowest(creating_s(times))}};
+                {base::real(job_.files), slowest(creating_s(times))}};
     }
 
     Ceiling write_one_file() {
-        const bool first = ranks_.rank() == 0;
-        const fs::path path = work_.directory / ".ranklab-ceiling-shared";
+        const fs::path path = job_.directory / ".ranklab-ceiling-shared";
         std::optional<RawFiles> owned;
         base::Descriptor file;
-        Bytes record;
-        const auto open = [&] {
-            file = base::Descriptor(
-                ::open(path.c_str(), O_WRONLY | O_CLOEXEC | (first ? O_CREAT : 0), 0666));
-            if (!file) base::throw_errno("open", path, errno, kSetting);
-            record.assign(work_.bytes_per_record, 'r');
-        };
         comm::all_or_throw(ranks_, [&] {
-            if (!first) return;
-            owned.emplace(std::vector{path});
-            open();
+            if (ranks_.rank() == 0) owned.emplace(std::vector{path});
         });
         comm::all_or_throw(ranks_, [&] {
-            if (!first) open();
+            file = base::Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT, 0666));
+            if (!file) base::throw_errno("open", path, errno, kSetting);
+            record_.assign(bytes_per_record_, 'r');
         });
         ranks_.barrier();
         base::IoTimes times;
-        comm::all_or_throw(ranks_, [&] { put_all(file, path, record, times); });
+        comm::all_or_throw(ranks_, [&] { put_all(file, path, times); });
         return {all_bytes(), slowest(writing_s(times))};
     }
 
     // Writes this rank's records, or its rows of every record.
-    void put_all(const base::Descriptor& file, const fs::path& path, std::span<const char> record,
-                 base::IoTimes& times) {
-        const bool by_rows = work_.rows > 0;
-        const auto part = by_rows ? base::share_of(work_.rows, ranks_.rank(), ranks_.world_size())
-                                  : base::Share{0, std::int64_t{1}};
-        const std::uint64_t unit =
-            work_.bytes_per_record / static_cast<std::uint64_t>(by_rows ? work_.rows : 1);
-        const std::uint64_t begin = static_cast<std::uint64_t>(part.first) * unit;
-        const auto piece = record.subspan(begin, static_cast<std::uint64_t>(part.count) * unit);
-        const base::Share ids = by_rows ? base::Share{0, work_.records} : mine_;
+    void put_all(const base::Descriptor& file, const fs::path& path, base::IoTimes& times) {
+        const std::size_t row = by_rows_ ? record_.size() / job_.size : record_.size();
+        const auto part = by_rows_ ? share_of(job_.size) : base::Share{0, 1};
+        const auto piece =
+            std::span<const char>(record_).subspan(part.first * row, part.count * row);
+        const auto ids = by_rows_ ? base::Share{0, job_.files} : share_of(job_.files);
         for (std::int64_t id = ids.first; id < ids.end(); ++id) {
             {
                 const auto mark = times.phase(IoPhase::write);
-                const std::uint64_t at =
-                    static_cast<std::uint64_t>(id) * work_.bytes_per_record + begin;
-                if (!base::write_whole(file.get(), piece, at))
+                if (!base::write_whole(file.get(), piece, id * record_.size() + part.first * row))
                     base::throw_errno("pwrite", path, errno, kSetting);
             }
-            work_.between();
+            between_();
         }
-        if (!work_.fsync) return;
+        if (!job_.fsync) return;
         const auto mark = times.phase(IoPhase::fsync);
         if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
     }
 
-    double slowest(double mine) const { return comm::reduced(ranks_, mine, comm::ReduceOp::max); }
-    double all_bytes() const {
-        return base::real(work_.records) * base::real(work_.bytes_per_record);
+    base::Share share_of(std::int64_t total) const {
+        return base::share_of(total, ranks_.rank(), ranks_.world_size());
     }
+    double slowest(double mine) const { return comm::reduced(ranks_, mine, comm::ReduceOp::max); }
+    double all_bytes() const { return base::real(job_.files) * base::real(bytes_per_record_); }
 
     comm::Communicator& ranks_;
-    const CeilingWork& work_;
-    base::Share mine_;
+    const Job& job_;
+    bool shared_file_, by_rows_;
+    std::int64_t bytes_per_record_;
+    Bytes record_;
+    const std::function<void()>& between_;
 };
 
-std::string mark_of(CeilingKind kind, double percent, const StrategyEffort& strategy) {
+std::string mark_of(CeilingKind kind, double percent, int workers) {
     if (!(percent > base::kMostOfCeiling)) return "";
     return fmt::format("{:.1f} % of {}: not the limit{}", percent, name_of(kind),
-                       strategy.workers > 1 ? "; measured with one process" : "");
+                       workers > 1 ? "; measured with one process" : "");
 }
 
 }  // namespace
@@ -164,8 +158,9 @@ std::string_view name_of(CeilingKind kind) {
     return kNames.at(base::number_of(kind));
 }
 
-Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work) {
-    return work.records <= 0 ? Ceilings{} : Measurement(ranks, work).all();
+Ceilings measure_ceilings(comm::Communicator& ranks, const Job& job, const StrategyEntry& strategy,
+                          const std::function<void()>& between) {
+    return job.files <= 0 ? Ceilings{} : Measurement(ranks, job, strategy, between).all();
 }
 
 double writing_s(const base::IoTimes& times) {
@@ -184,17 +179,20 @@ Ceilings best_of(std::span<const Ceilings> measured) {
     return best;
 }
 
-std::vector<CeilingShare> shares_of(const Ceilings& ceilings, const StrategyEffort& strategy) {
+std::vector<CeilingShare> shares_of(const Ceilings& ceilings, const Job& job,
+                                    const StrategyEntry& strategy, const StrategyTimes& times) {
     std::vector<CeilingShare> shares;
     for (const auto& [kind, ceiling] : ceilings) {
         const bool creates = kind == CeilingKind::create;
-        const double amount = creates ? strategy.records : strategy.bytes;
-        const double strategy_s = creates ? strategy.create_s : strategy.write_s;
+        const auto per_record = creates ? 1 : strategy.bytes_per_record(job.size);
+        const double amount = base::real(job.files) * base::real(per_record);
+        const double strategy_s = creates ? times.create_s : times.write_s;
         const bool applies = (kind == CeilingKind::write_shared) == strategy.shared_file;
         if (!applies || amount <= 0 || strategy_s <= 0) continue;
         const double ceiling_s = amount / ceiling.per_second();
         const double percent = 100 * ceiling_s / strategy_s;
-        shares.push_back({kind, ceiling_s, strategy_s, percent, mark_of(kind, percent, strategy)});
+        shares.push_back(
+            {kind, ceiling_s, strategy_s, percent, mark_of(kind, percent, strategy.workers(job))});
     }
     const auto nearest = std::ranges::max_element(shares, {}, &CeilingShare::ceiling_s);
     if (nearest != shares.end()) nearest->nearest = true;

@@ -2,8 +2,6 @@
 // by the strategy's ranks, and the share of them that a strategy reaches. docs/writing.md.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <span>
@@ -13,6 +11,7 @@
 
 #include "base/io_times.hpp"
 #include "comm/communicator.hpp"
+#include "io/strategy.hpp"
 
 namespace ranklab::io {
 
@@ -33,23 +32,11 @@ struct Ceiling {
 /// Without kinds that do not apply or had nothing to do.
 using Ceilings = std::map<CeilingKind, Ceiling>;
 
-struct CeilingWork {
-    std::filesystem::path directory;     ///< in which the strategy writes
-    std::int64_t records = 0;            ///< of all ranks, each its base::share_of
-    std::uint64_t bytes_per_record = 0;  ///< size of each write()
-    /// write_shared: each rank writes its block of this many rows of every record. 0: each rank
-    /// writes its share of the records.
-    std::int64_t rows = 0;
-    /// Call fsync after each record (write_own) or at the end (write_shared), as strategies do.
-    bool fsync = false;
-    bool shared_file = false;  ///< write_shared; otherwise write_own and create
-    /// Called after each record; may throw base::Interrupted.
-    std::function<void()> between = [] {};
-};
-
-/// Writes files with names of their own, and removes them untimed, also after an error. If a rank
-/// fails, all throw. Collective.
-Ceilings measure_ceilings(comm::Communicator& ranks, const CeilingWork& work);
+/// Writes the job's bytes as the strategy's `ranks` do, to files with names of their own, and
+/// removes them untimed, also after an error. `between` is called after each record and may throw
+/// base::Interrupted. If a rank fails, all throw. Collective.
+Ceilings measure_ceilings(comm::Communicator& ranks, const Job& job, const StrategyEntry& strategy,
+                          const std::function<void()>& between);
 
 /// Sums of phases that compare with ceilings: write and fsync; open and close.
 double writing_s(const base::IoTimes& times);
@@ -58,14 +45,10 @@ double creating_s(const base::IoTimes& times);
 /// The highest rate of each kind.
 Ceilings best_of(std::span<const Ceilings> measured);
 
-/// What a strategy wrote. Seconds of the slowest process.
-struct StrategyEffort {
-    double records = 0;
-    double bytes = 0;
-    bool shared_file = false;
+/// Seconds of the strategy's slowest process.
+struct StrategyTimes {
     double write_s = 0;   ///< phases write and fsync
     double create_s = 0;  ///< phases open and close
-    int workers = 1;      ///< processes per rank that write at the same time
 };
 
 /// The share of a ceiling that a strategy reached.
@@ -79,6 +62,7 @@ struct CeilingShare {
 };
 
 /// One per measured ceiling that applies to the strategy.
-std::vector<CeilingShare> shares_of(const Ceilings& ceilings, const StrategyEffort& strategy);
+std::vector<CeilingShare> shares_of(const Ceilings& ceilings, const Job& job,
+                                    const StrategyEntry& strategy, const StrategyTimes& times);
 
 }  // namespace ranklab::io

@@ -35,43 +35,30 @@ class FileStrategy : public Strategy {
     void produce(const std::function<base::Share()>& next) const {
         const Grid grid(job_.size);
         RecordWriter writer(job_, encoding_, place_.times);
-        Values values(job_.values_per_record());
         for (base::Share share = next(); share.count > 0; share = next())
-            for (std::int64_t id = share.first; id < share.end(); ++id)
-                produce_one(id, grid, writer, values);
+            for (std::int64_t id = share.first; id < share.end(); ++id) {
+                writer.make(id, [&](std::span<double> values) { generate(grid, id, values); });
+                place_.done(1);
+            }
     }
     void produce(base::Share share) const {
         produce([&] { return std::exchange(share, {}); });
     }
     /// The vectorised formula, by_y.
-    virtual void generate(const Grid& grid, std::int64_t id, Values& values) const {
+    virtual void generate(const Grid& grid, std::int64_t id, std::span<double> values) const {
         fill_record(grid, Order::by_y, job_.files, id, 0, job_.size, values);
     }
 
   private:
-    void produce_one(std::int64_t id, const Grid& grid, RecordWriter& writer,
-                     Values& values) const {
-        const auto begin = base::IoTimes::Clock::now();
-        {
-            const auto mark = place_.times.phase(base::IoPhase::generate);
-            generate(grid, id, values);
-        }
-        writer.write(id, values);
-        place_.times.add_record(begin, base::IoTimes::Clock::now(),
-                                base::real(writer.bytes_of_last()));
-        place_.done(1);
-    }
-
     const Job& job_;
     Place place_;
     Encoding encoding_;
 };
 
 /// Rank 0 writes, a whole record at a time.
-template <Encoding encoding>
 class ArrayStrategy : public FileStrategy {
   public:
-    ArrayStrategy(const Job& job, const Place& place) : FileStrategy(job, place, encoding) {}
+    using FileStrategy::FileStrategy;
     void write() override { produce({0, job().files}); }
 };
 

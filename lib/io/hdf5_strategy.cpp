@@ -13,40 +13,20 @@
 #include "comm/exchange.hpp"
 #include "comm/point_to_point.hpp"
 #include "hdf5/record_file.hpp"
-#include "results/run.hpp"
 #include "results/staged_file.hpp"
 
 namespace ranklab::io {
 
-namespace {
-
-struct Count {
-    hdf5::Transfer transfer;
-    std::int64_t transfers = 0;
-};
-
-results::Table transfers_table(const Transfers& transfers) {
-    results::Rows rows("hdf5_transfers");
-    for (const auto& [transfer, count] : transfers)
-        rows.add({requested_name(transfer), io_mode_name(transfer), chunk_mode_name(transfer),
-                  cause_name(transfer), count});
-    return std::move(rows).table();
-}
-
-results::Table mpi_io_table(const std::vector<std::pair<std::string, std::string>>& facts) {
-    results::Rows rows("mpi_io");
-    for (const auto& [key, value] : facts) rows.add({key, value});
-    return std::move(rows).table();
-}
-
-}  // namespace
-
 Transfers gather_transfers(comm::Communicator& ranks, const hdf5::RecordFile& file) {
+    struct Count {
+        hdf5::Transfer transfer;
+        std::int64_t calls = 0;
+    };
     std::vector<Count> mine;
-    for (const auto& [transfer, count] : file.transfers()) mine.push_back({transfer, count});
+    for (const auto& [transfer, calls] : file.transfers()) mine.push_back({transfer, calls});
     Transfers all;
     for (const auto& counts : comm::gather_values(ranks, mine))
-        for (const auto& [transfer, count] : counts) all[transfer] += count;
+        for (const auto& [transfer, calls] : counts) all[transfer] += calls;
     return all;
 }
 
@@ -54,13 +34,12 @@ std::vector<Remark> fallback_remarks(const Transfers& transfers) {
     std::int64_t all = 0;
     for (const auto& entry : transfers) all += entry.second;
     std::vector<Remark> remarks;
-    for (const auto& [transfer, count] : transfers) {
+    for (const auto& [transfer, calls] : transfers) {
         if (!transfer.fell_back()) continue;
-        remarks.push_back(
-            {fmt::format("{} of {} transfers were not collective as requested (HDF5's mode: {}; "
-                         "cause: {}): this is "
-                         "no measurement of collective writing",
-                         count, all, io_mode_name(transfer), cause_name(transfer))});
+        remarks.push_back({fmt::format(
+            "{} of {} transfers were not collective as requested (HDF5's mode: {}; cause: {}): "
+            "this is no measurement of collective writing",
+            calls, all, io_mode_name(transfer), cause_name(transfer))});
     }
     return remarks;
 }
@@ -72,7 +51,7 @@ using base::IoPhase;
 using base::IoTimes;
 
 bool is_single(const Job& job) {
-    return job.hdf5.layout == Layout::single;
+    return job.layout == Layout::single;
 }
 
 std::string dataset_name(const Job& job, std::int64_t id) {
@@ -122,20 +101,16 @@ class Hdf5Reader final : public Reader {
 std::uint64_t file_bytes(const Job& job) {
     constexpr double kBytesPerRecord = 8192;
     constexpr double kBytesPerFile = 1 << 20;
-    const double edge = base::real(job.size + (job.hdf5.chunk > 0 ? job.hdf5.chunk - 1 : 0));
+    const double edge = base::real(job.size + (job.chunk > 0 ? job.chunk - 1 : 0));
     return static_cast<std::uint64_t>(base::real(job.files) * (8 * edge * edge + kBytesPerRecord) +
                                       kBytesPerFile);
 }
 
 hdf5::RecordFileOptions options_of(const Job& job, const Place& place, Hdf5Form form) {
-    return {.mpi = form != Hdf5Form::serial ? comm::native_mpi(place.ranks) : nullptr,
-            .hints = job.hdf5.hints,
-            .alignment = job.hdf5.alignment,
-            .early_allocation = job.hdf5.early_allocation,
-            .fill = job.hdf5.fill,
-            .collective_metadata = job.hdf5.collective_metadata,
-            .collective_opening = form == Hdf5Form::collective,
-            .latest_format = job.hdf5.latest_format};
+    auto options = job.hdf5;
+    options.mpi = form != Hdf5Form::serial ? comm::native_mpi(place.ranks) : nullptr;
+    options.collective_opening = form == Hdf5Form::collective;
+    return options;
 }
 
 }  // namespace
@@ -177,7 +152,7 @@ void Hdf5Strategy::check_place() const {
 
 void Hdf5Strategy::make_datasets() {
     const auto shape = extents(job_, job_.files, job_.size);
-    const std::int64_t edge = job_.hdf5.chunk;
+    const std::int64_t edge = job_.chunk;
     const auto chunk = edge > 0 ? extents(job_, 1, edge) : std::vector<std::int64_t>();
     for (std::int64_t id = 0; id < (is_single(job_) ? 1 : job_.files); ++id) {
         file_->make(dataset_name(job_, id), shape, chunk);
@@ -290,7 +265,14 @@ void Hdf5Strategy::rename_made() {
 void Hdf5Strategy::gather_account() {
     if (form_ == Hdf5Form::serial) return;
     const Transfers transfers = gather_transfers(place_.ranks, *file_);
-    tables_ = {transfers_table(transfers), mpi_io_table(file_->mpi_io())};
+    results::Rows rows("hdf5_transfers");
+    for (const auto& [transfer, calls] : transfers) {
+        rows.add({requested_name(transfer), io_mode_name(transfer), chunk_mode_name(transfer),
+                  cause_name(transfer), calls});
+    }
+    results::Rows mpi_io("mpi_io");
+    for (const auto& [key, value] : file_->mpi_io()) mpi_io.add({key, value});
+    tables_ = {std::move(rows).table(), std::move(mpi_io).table()};
     warnings_ = fallback_remarks(transfers);
 }
 

@@ -7,27 +7,13 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <utility>
-#include <vector>
+
+#include "hdf5/record_file.hpp"
 
 namespace ranklab::io {
 
 /// files: a dataset per record. single: one dataset [files, size, size].
 enum class Layout { files, single };
-
-/// Settings of the HDF5 strategies.
-struct Hdf5Settings {
-    Layout layout = Layout::files;
-    std::int64_t chunk = 0;  ///< edge of square chunks; 0: contiguous
-    /// Objects of at least this many bytes begin at its multiples. The default is a cache line: to
-    /// other addresses the kernel copies a fifth slower (docs/writing.md).
-    std::uint64_t alignment = 64;
-    std::vector<std::pair<std::string, std::string>> hints;  ///< MPI-IO's, in the order given
-    bool early_allocation = true;
-    bool fill = false;  ///< write zeros when a dataset's space is allocated
-    bool collective_metadata = true;
-    bool latest_format = false;
-};
 
 struct Job {
     std::int64_t files = 15;  ///< number of records
@@ -42,7 +28,13 @@ struct Job {
     std::filesystem::path directory;  ///< must exist before open()
     /// Program of the worker processes; empty: ranklab-io-worker next to this program.
     std::filesystem::path worker_program;
-    Hdf5Settings hdf5;
+
+    // Of the HDF5 strategies.
+    Layout layout = Layout::files;
+    std::int64_t chunk = 0;  ///< edge of square chunks; 0: contiguous
+    /// The strategy sets the ranks. The alignment is a cache line: to other addresses the kernel
+    /// copies a fifth slower (docs/writing.md).
+    hdf5::RecordFileOptions hdf5{.alignment = 64};
 
     std::int64_t values_per_record() const { return size * size; }
 };

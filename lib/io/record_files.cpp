@@ -176,11 +176,9 @@ RecordWriter::RecordWriter(const Job& job, Encoding encoding, base::IoTimes& tim
     }
 }
 
-void RecordWriter::format(std::span<const double> values) {
-    if (encoding_ == Encoding::npy) {
-        bytes_ = buffer_.size() + values.size_bytes();
-        return;
-    }
+// The file's bytes before the raw values: all of a text, or npy's header.
+std::span<const char> RecordWriter::formatted(std::span<const double> values) {
+    if (encoding_ == Encoding::npy) return buffer_;
     const auto mark = times_.phase(IoPhase::format);
     char* at = buffer_.data();
     const std::size_t size = job_.size;
@@ -191,7 +189,7 @@ void RecordWriter::format(std::span<const double> values) {
         }
         at[-1] = '\n';
     }
-    bytes_ = at - buffer_.data();
+    return {buffer_.data(), at};
 }
 
 void write_new(const fs::path& path, std::span<const char> first, std::span<const char> second,
@@ -221,14 +219,23 @@ void write_new(const fs::path& path, std::span<const char> first, std::span<cons
     unfinished.finish();
 }
 
-void RecordWriter::write(std::int64_t id, std::span<const double> values) {
-    format(values);
-    const bool text = encoding_ == Encoding::text;
-    const std::span buffer(buffer_.data(),
-                           text ? static_cast<std::size_t>(bytes_) : buffer_.size());
+std::size_t RecordWriter::write(std::int64_t id, std::span<const double> values) {
+    const auto first = formatted(values);
     const std::span raw(reinterpret_cast<const char*>(values.data()),
-                        text ? 0 : values.size_bytes());
-    write_new(record_path(job_, encoding_, id), buffer, raw, {job_.fsync, job_.rename}, times_);
+                        encoding_ == Encoding::npy ? values.size_bytes() : 0);
+    write_new(record_path(job_, encoding_, id), first, raw, {job_.fsync, job_.rename}, times_);
+    return first.size() + raw.size();
+}
+
+void RecordWriter::make(std::int64_t id, const std::function<void(std::span<double>)>& generate) {
+    const auto begin = base::Clock::now();
+    values_.resize(job_.values_per_record());
+    {
+        const auto mark = times_.phase(IoPhase::generate);
+        generate(values_);
+    }
+    const auto bytes = write(id, values_);
+    times_.add_record(begin, base::Clock::now(), base::real(bytes));
 }
 
 RecordReader::RecordReader(const Job& job, Encoding encoding, base::IoTimes& times)

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -41,18 +42,21 @@ void write_new(const std::filesystem::path& path, std::span<const char> first,
 class RecordWriter {
   public:
     RecordWriter(const Job& job, Encoding encoding, base::IoTimes& times);
-    /// Writes size x size values. Marks the phase format and those of write_new().
-    void write(std::int64_t id, std::span<const double> values);
-    std::int64_t bytes_of_last() const { return bytes_; }
+    /// Writes size x size values, and returns the file's bytes. Marks the phase format and those of
+    /// write_new().
+    std::size_t write(std::int64_t id, std::span<const double> values);
+    /// Writes the values that `generate` fills in. Marks the phase generate, too, and adds the
+    /// record to the times.
+    void make(std::int64_t id, const std::function<void(std::span<double> values)>& generate);
 
   private:
-    void format(std::span<const double> values);
+    std::span<const char> formatted(std::span<const double> values);
 
     const Job& job_;
     Encoding encoding_;
     base::IoTimes& times_;
     Bytes buffer_;  // text: the whole file; npy: the header
-    std::int64_t bytes_ = 0;
+    Values values_;
 };
 
 /// Marks the phases open, read, parse and close. Errors name the file.

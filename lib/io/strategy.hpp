@@ -89,9 +89,10 @@ struct StrategyEntry {
     std::int64_t bytes_per_record(std::int64_t size) const { return bytes_per_value * size * size; }
 };
 
-template <class Made>
+/// `more`: further arguments of the constructor.
+template <class Made, auto... more>
 std::unique_ptr<Strategy> make_strategy(const Job& job, const Place& place) {
-    return std::make_unique<Made>(job, place);
+    return std::make_unique<Made>(job, place, more...);
 }
 
 /// Generated: all entries, in ladder order.

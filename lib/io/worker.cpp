@@ -57,33 +57,6 @@ bool receive_all(int socket, std::span<std::byte> to) {
     return true;
 }
 
-/// Generates records from meshgrids and writes them.
-class RecordMaker {
-  public:
-    explicit RecordMaker(const Job& job)
-        : files_(base::real(job.files)),
-          writer_(job, Encoding::npy, times),
-          values_(job.values_per_record()) {}
-
-    void make(std::int64_t id, std::span<const double> grids) {
-        const auto begin = Clock::now();
-        {
-            const auto mark = times.phase(IoPhase::generate);
-            const std::size_t n = values_.size();
-            fill_from_meshgrid(grids.first(n), grids.subspan(n), files_, base::real(id), values_);
-        }
-        writer_.write(id, values_);
-        times.add_record(begin, Clock::now(), base::real(writer_.bytes_of_last()));
-    }
-
-    IoTimes times;
-
-  private:
-    double files_;
-    RecordWriter writer_;
-    Values values_;
-};
-
 /// As in the original program, a pool's worker gets the meshgrids with every task, and a queue's
 /// worker builds them once.
 void serve(WorkerKind kind, const Job& job) {
@@ -91,7 +64,9 @@ void serve(WorkerKind kind, const Job& job) {
     const auto own = pool ? std::vector<double>() : meshgrids(job.size);
     std::vector<double> task(1 + (pool ? 2 * job.values_per_record() : 0));
     const std::span<const double> grids = pool ? std::span(task).subspan(1) : std::span(own);
-    RecordMaker maker(job);
+    const std::size_t values = job.values_per_record();
+    IoTimes times;
+    RecordWriter writer(job, Encoding::npy, times);
     WorkerReport report;
     bool goes_on = send_report(report);
     auto last_report = Clock::now();
@@ -100,14 +75,17 @@ void serve(WorkerKind kind, const Job& job) {
         const int from = pool ? kChannelDescriptor : kQueueDescriptor;
         if (!receive_all(from, std::as_writable_bytes(std::span(task)))) break;
         report.wait_s += seconds_since(begin);
-        maker.make(static_cast<std::int64_t>(task.front()), grids);
+        writer.make(static_cast<std::int64_t>(task.front()), [&](std::span<double> to) {
+            fill_from_meshgrid(grids.first(values), grids.subspan(values), base::real(job.files),
+                               task.front(), to);
+        });
         ++report.records;
         if (!pool && Clock::now() - last_report < kBetweenReports) continue;
-        report.times = std::exchange(maker.times, {});
+        report.times = std::exchange(times, {});
         goes_on = send_report(std::exchange(report, {}));
         last_report = Clock::now();
     }
-    report.times = maker.times;
+    report.times = times;
     if (report.records > 0) send_report(report);
     // Waits until the parent dismisses this worker.
     receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(task)));

@@ -10,8 +10,6 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "base/text.hpp"
-#include "data/dataset.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -69,25 +67,6 @@ ImageSet read_cifar100(const fs::path& file) {
         set.labels[i] = fine;
     }
     return set;
-}
-
-ImageSets read_cifar100_folder(const fs::path& folder) {
-    return {read_cifar100(folder / "train.bin"), read_cifar100(folder / "test.bin"),
-            folder.string()};
-}
-
-fs::path find_cifar100(const std::string& directory) {
-    const std::string root = data_root(directory);
-    const fs::path place = root.empty() ? "data" : root;
-    const std::vector<fs::path> folders{place, place / "cifar-100-binary"};
-    for (const auto& folder : folders)
-        if (fs::exists(folder / "train.bin")) return folder;
-    throw base::DataError(
-        fmt::format(
-            "no CIFAR-100 found: there is no train.bin in {}; unpack cifar-100-binary.tar.gz, or "
-            "make a synthetic set with `ranklab data make cifar100`, and name its folder",
-            base::join({folders[0].string(), folders[1].string()}, ", ")),
-        {"data-dir", "RANKLAB_DATA", "data synthetic"});
 }
 
 }  // namespace ranklab::data

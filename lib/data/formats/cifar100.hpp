@@ -28,11 +28,4 @@ inline constexpr std::array<std::uint8_t, 100> kCifar100Coarse{
 /// empty or truncated, or if a label is out of range or a coarse label is not the fine label's.
 ImageSet read_cifar100(const std::filesystem::path& file);
 
-/// train.bin and test.bin of a folder.
-ImageSets read_cifar100_folder(const std::filesystem::path& folder);
-
-/// The folder of train.bin: `directory` (else RANKLAB_DATA, else data/) or cifar-100-binary in it.
-/// Throws DataError with all searched folders.
-std::filesystem::path find_cifar100(const std::string& directory);
-
 }  // namespace ranklab::data

@@ -104,10 +104,11 @@ void make_planes(const CosmologySpec& spec, base::Share planes, std::span<float>
                  std::span<float> hydro) {
     // Of one cell more at each end along each axis, for the means.
     const std::int64_t width = spec.edge + 2;
+    const auto seed = static_cast<std::uint64_t>(spec.seed);
     std::array<std::vector<std::vector<float>>, kMatter> noise;
     for (std::size_t c = 0; c < kMatter; ++c)
         for (std::int64_t i = 0; i < planes.count + 2; ++i)
-            noise[c].push_back(noise_plane(spec.seed, c, planes.first + i, width));
+            noise[c].push_back(noise_plane(seed, c, planes.first + i, width));
     const std::int64_t area = spec.edge * spec.edge;
     for (std::int64_t cell = 0; cell < planes.count * area; ++cell) {
         const std::int64_t plane = cell / area;
@@ -157,7 +158,7 @@ void describe(const std::filesystem::path& path, const CosmologySpec& spec,
         root.set_text("ranklab_version", version);
         root.set_text("made_by", "ranklab data make cosmology");
         root.set_text("fields", "interpolated noise");
-        root.set_int("seed", static_cast<std::int64_t>(spec.seed));
+        root.set_int("seed", spec.seed);
         root.set_double("sigma", spec.sigma);
         root.set_double("speed", spec.speed);
         root.set_text("units", "ln(rho)/14, v/(9e7 cm/s), ln(T/K)/8-1.5");

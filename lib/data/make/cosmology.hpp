@@ -17,7 +17,7 @@ namespace ranklab::data {
 struct CosmologySpec {
     std::int64_t edge = 128;  ///< cells along each axis
     std::int64_t chunk = 0;   ///< edge of a chunk; 0: contiguous, as published
-    std::uint64_t seed = 1;
+    std::int64_t seed = 1;
     double sigma = 2;    ///< spread of ln(rho)
     double speed = 0.3;  ///< spread of a velocity component, in 9e7 cm/s
 };

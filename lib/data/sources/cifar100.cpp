@@ -9,15 +9,22 @@ namespace {
 
 // Any height and width: the images are resized to the model's.
 ImageSets load(const DataRequest& request) {
-    const auto folder = find_cifar100(request.directory);
-    if (request.input.front() != kCifar100Shape.channels || request.classes != kCifar100Classes) {
-        throw base::DataError(fmt::format("{} has images of 3 channels and 100 classes, the model "
-                                          "takes {} and {}; use another "
-                                          "set",
-                                          folder.string(), request.input.front(), request.classes),
-                              {"data"});
-    }
-    return read_cifar100_folder(folder);
+    const auto folder = find_image_folder(
+        {.what = "CIFAR-100",
+         .usual = "data",
+         .below = {"", "cifar-100-binary"},
+         .file = "train.bin",
+         .how_to_get = "unpack cifar-100-binary.tar.gz, or make a synthetic set with `ranklab data "
+                       "make cifar100`, and name its folder"},
+        request.directory);
+    if (request.input.front() != kCifar100Shape.channels || request.classes != kCifar100Classes)
+        throw base::DataError(
+            fmt::format("{} has images of 3 channels and 100 classes, the model takes {} and {}; "
+                        "use another set",
+                        folder.string(), request.input.front(), request.classes),
+            {"data"});
+    return {read_cifar100(folder / "train.bin"), read_cifar100(folder / "test.bin"),
+            folder.string()};
 }
 
 }  // namespace
@@ -29,7 +36,7 @@ SourceEntry cifar100_entry() {
             .pixel_mean = {0.5071, 0.4865, 0.4409},
             .pixel_std = {0.2673, 0.2564, 0.2762},
             .open = [](const DataRequest& request, comm::Communicator& control) {
-                return open_images(request, control, load);
+                return open_images(request, control, [&] { return load(request); });
             }};
 }
 

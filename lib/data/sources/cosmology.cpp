@@ -61,23 +61,17 @@ void check_kind(const DataRequest& request) {
 
 std::shared_ptr<const VolumeFile> open_file(const fs::path& path, const DataRequest& request) {
     auto file = std::make_shared<const VolumeFile>(path, request.volume.in_memory);
-    if (file->nbody_channels() != request.input[0] || file->hydro_channels() != request.target[0])
-        throw base::DataError(fmt::format(
-            "{} has {} and {} channels, the model takes {} and returns {}", path.string(),
-            file->nbody_channels(), file->hydro_channels(), request.input[0], request.target[0]));
+    const auto in = file->fields()[0].channels();
+    const auto out = file->fields()[1].channels();
+    if (in != request.input[0] || out != request.target[0])
+        throw base::DataError(
+            fmt::format("{} has {} and {} channels, the model takes {} and returns {}",
+                        path.string(), in, out, request.input[0], request.target[0]));
     if (request.input[1] > file->edge())
         throw base::DataError(
             fmt::format("crops of edge {} do not fit into {} of edge {}; make a larger volume",
                         request.input[1], path.string(), file->edge()));
     return file;
-}
-
-// Each rank needs at least one sample per epoch.
-void check_enough(std::int64_t samples, std::int64_t ranks, const char* setting) {
-    if (samples < ranks)
-        throw base::OptionError(
-            fmt::format("{} samples are too few for {} ranks; use more", samples, ranks),
-            {setting});
 }
 
 std::int64_t samples_of(const VolumeFile& file, std::int64_t asked, std::int64_t crop_edge) {
@@ -93,7 +87,10 @@ DataSet open_here(const DataRequest& request, std::int64_t ranks) {
     const CropOptions of_train{edge, samples_of(*train, request.train_samples, edge),
                                request.volume.rotate, request.volume.rotate_vectors};
     const CropOptions of_test{edge, samples_of(*test, request.test_samples, edge), false, false};
-    check_enough(of_train.samples, ranks, "train-samples");
+    if (of_train.samples < ranks)  // each rank needs one per epoch
+        throw base::OptionError(
+            fmt::format("{} samples are too few for {} ranks; use more", of_train.samples, ranks),
+            {"train-samples"});
     return {crop_source(train, of_train), crop_source(test, of_test),
             fmt::format("{} ({} cubed, {}), {} ({} cubed, {})", files.train.string(), train->edge(),
                         train->how(), files.test.string(), test->edge(), test->how())};

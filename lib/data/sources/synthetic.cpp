@@ -11,66 +11,25 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
+#include "data/class_images.hpp"
 #include "data/images.hpp"
-#include "data/source.hpp"
 
 namespace ranklab::data {
 namespace {
 
-// Images that can be learned: each class is a random pattern of coarse blocks, and a sample is its
-// class's pattern with noise. A seed gives the same bytes everywhere: the standard fixes mt19937's
-// numbers; it does not fix distributions, so none is used.
-class Generator {
-  public:
-    Generator(const DataRequest& request)
-        : request_(request), shape_(request.image_shape()), pixels_(shape_.bytes()) {
-        std::mt19937_64 random(request.seed);
-        patterns_.resize(pixels_ * static_cast<std::size_t>(request.classes));
-        constexpr std::int64_t kBlock = 4;
-        for (std::int64_t c = 0; c < request.classes; ++c) fill_pattern(c, kBlock, random);
+ImageSet images_of(const DataRequest& request, const ClassImages& images, std::int64_t count,
+                   std::uint64_t stream) {
+    std::mt19937_64 random(request.seed * 1000003U + stream);
+    ImageSet set{request.image_shape(), request.classes, {}, {}};
+    set.images.resize(count * set.shape.bytes());
+    set.labels.resize(count);
+    for (std::size_t i = 0; i < set.labels.size(); ++i) {
+        set.labels[i] =
+            static_cast<std::uint8_t>(random() % static_cast<std::uint64_t>(request.classes));
+        images.draw(set.labels[i], random, &set.images[i * set.shape.bytes()]);
     }
-
-    ImageSet make(std::int64_t count, std::uint64_t stream) const {
-        std::mt19937_64 random(request_.seed * 1000003U + stream);
-        ImageSet set{shape_, request_.classes, {}, {}};
-        set.images.resize(static_cast<std::size_t>(count) * pixels_);
-        set.labels.resize(count);
-        for (std::size_t i = 0; i < set.labels.size(); ++i) {
-            const std::uint64_t label = random() % static_cast<std::uint64_t>(request_.classes);
-            set.labels[i] = static_cast<std::uint8_t>(label);
-            add_noise(&patterns_[label * pixels_], &set.images[i * pixels_], random);
-        }
-        return set;
-    }
-
-  private:
-    void fill_pattern(std::int64_t label, std::int64_t block, std::mt19937_64& random) {
-        const auto& shape = shape_;
-        const std::int64_t across = (shape.width + block - 1) / block;
-        const std::int64_t down = (shape.height + block - 1) / block;
-        std::vector<std::uint8_t> coarse(shape.channels * across * down);
-        for (auto& value : coarse) value = static_cast<std::uint8_t>(random() % 200);
-        auto* out = &patterns_[static_cast<std::size_t>(label) * pixels_];
-        for (std::int64_t ch = 0; ch < shape.channels; ++ch)
-            for (std::int64_t y = 0; y < shape.height; ++y)
-                for (std::int64_t x = 0; x < shape.width; ++x)
-                    *out++ = coarse[(ch * down + y / block) * across + x / block];
-    }
-
-    void add_noise(const std::uint8_t* pattern, std::uint8_t* out, std::mt19937_64& random) const {
-        std::uint64_t bits = 0;
-        for (std::size_t p = 0; p < pixels_; ++p) {
-            if (p % 8 == 0) bits = random();
-            const int noise = static_cast<int>(bits >> (p % 8 * 8) & 0xFFU) / 2 - 64;
-            out[p] = static_cast<std::uint8_t>(std::clamp(pattern[p] + noise, 0, 255));
-        }
-    }
-
-    const DataRequest& request_;
-    ImageShape shape_;
-    std::size_t pixels_;
-    std::vector<std::uint8_t> patterns_;
-};
+    return set;
+}
 
 // The usual number of samples, or as many as fit into 256 MiB.
 std::int64_t count_or(std::int64_t asked, std::int64_t usual, const ImageShape& shape) {
@@ -79,10 +38,11 @@ std::int64_t count_or(std::int64_t asked, std::int64_t usual, const ImageShape& 
 }
 
 ImageSets load(const DataRequest& request) {
-    const Generator generator(request);
     const auto shape = request.image_shape();
-    return {generator.make(count_or(request.train_samples, 10000, shape), 1),
-            generator.make(count_or(request.test_samples, 2000, shape), 2), "made in memory"};
+    const ClassImages images(shape, request.classes, request.seed);
+    return {images_of(request, images, count_or(request.train_samples, 10000, shape), 1),
+            images_of(request, images, count_or(request.test_samples, 2000, shape), 2),
+            "made in memory"};
 }
 
 using Clock = std::chrono::steady_clock;
@@ -175,7 +135,7 @@ DataSet open_noise(const DataRequest& request, comm::Communicator& control) {
 
 DataSet open(const DataRequest& request, comm::Communicator& control) {
     if (request.is_own() || !request.is_image()) return open_noise(request, control);
-    return open_images(request, control, load);
+    return open_images(request, control, [&] { return load(request); });
 }
 
 }  // namespace

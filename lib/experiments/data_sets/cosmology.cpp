@@ -10,29 +10,12 @@
 namespace ranklab::experiments {
 namespace {
 
+using data::CosmologySpec;
+
 // Squares and products of such scales are finite in float32.
 constexpr double kLargestScale = 1e6;
 
-struct CosmologySettings {
-    std::optional<std::string> output;
-    std::int64_t edge = 128, chunk = 0, seed = 1;
-    bool force = false;
-    double sigma = 2, speed = 0.3;
-};
-
-data::CosmologySpec spec_of(const CosmologySettings& settings) {
-    if (settings.chunk > settings.edge)
-        throw base::OptionError(
-            fmt::format("--chunk {} is longer than --edge {}; a chunk is a part of the volume",
-                        settings.chunk, settings.edge));
-    return {.edge = settings.edge,
-            .chunk = settings.chunk,
-            .seed = static_cast<std::uint64_t>(settings.seed),
-            .sigma = settings.sigma,
-            .speed = settings.speed};
-}
-
-ToolReport make(const data::CosmologySpec& spec, const std::string& file, bool force,
+ToolReport make(const CosmologySpec& spec, const std::string& file, bool force,
                 const ToolPlace& place) {
     const auto report = data::make_cosmology(place.context.control, spec, file, force,
                                              place.version, place.context.progress);
@@ -51,7 +34,7 @@ ToolReport make(const data::CosmologySpec& spec, const std::string& file, bool f
 }  // namespace
 
 Verb make_cosmology_verb() {
-    using S = CosmologySettings;
+    using S = CosmologySpec;
     return {
         .words = "make cosmology",
         .usage = "[FILE.h5] --edge L [options]",
@@ -70,7 +53,7 @@ Verb make_cosmology_verb() {
                 .positional(1)
                 .section("Volume")
                 .text(
-                    "output", &S::output, "FILE",
+                    "output", &OutputSettings::output, "FILE",
                     "the file to make; the same as the word FILE.h5 (default: cosmology-<edge>.h5)")
                 .integer("edge", &S::edge, {2, 16384}, "cells along each axis")
                 .integer("chunk", &S::chunk, 0,
@@ -78,7 +61,7 @@ Verb make_cosmology_verb() {
                          "contiguous array, as published")
                 .integer("seed", &S::seed, {0, options::kWholeNumbers},
                          "seed of the noise from which all fields come")
-                .flag("force", &S::force, "replace what is there already")
+                .flag("force", &OutputSettings::force, "replace what is there already")
                 .section("Fields")
                 .real("sigma", &S::sigma, {0, kLargestScale}, "spread of ln(rho)")
                 .real("speed", &S::speed, {0, kLargestScale},
@@ -86,16 +69,19 @@ Verb make_cosmology_verb() {
                 .no_option({"cutoff", "gas-smoothing"},
                            "the smallest structure is 4 cells and gas is smoothed over 3"),
         .settle = [](const options::Options& given) -> ToolPlan {
-            auto settings = given.fields<CosmologySettings>();
-            const auto spec = spec_of(settings);
+            const auto spec = given.fields<CosmologySpec>();
+            if (spec.chunk > spec.edge)
+                throw base::OptionError(fmt::format(
+                    "--chunk {} is longer than --edge {}; a chunk is a part of the volume",
+                    spec.chunk, spec.edge));
+            auto to = given.fields<OutputSettings>();
             const std::string file =
-                output_of(given, 0, settings.output, fmt::format("cosmology-{}.h5", spec.edge));
-            settings.output = file;
-            return {
-                settings_of(given.effective(settings)),
-                {{"file", file, false},
-                 {"bytes", fmt::format("{}", data::cosmology_bytes(spec)), true}},
-                [=](const ToolPlace& place) { return make(spec, file, settings.force, place); }};
+                output_of(given, 0, to.output, fmt::format("cosmology-{}.h5", spec.edge));
+            to.output = file;
+            return {settings_of(given.effective(to, spec)),
+                    {{"file", file, false},
+                     {"bytes", fmt::to_string(data::cosmology_bytes(spec)), true}},
+                    [=](const ToolPlace& place) { return make(spec, file, to.force, place); }};
         }};
 }
 

@@ -17,6 +17,12 @@ Verb make_mnist_verb();
 Verb verify_verb();
 Verb convert_verb();
 
+/// The options of the verbs that write.
+struct OutputSettings {
+    std::optional<std::string> output;
+    bool force = false;
+};
+
 /// Returns where to write: the positional word of that index, --output, or `fallback`. Throws
 /// OptionError if both the word and --output are given.
 std::string output_of(const options::Options& given, std::size_t word,

@@ -10,9 +10,7 @@
 namespace ranklab::experiments {
 namespace {
 
-using Maker = std::vector<std::filesystem::path> (*)(comm::Communicator&,
-                                                     const data::ImageFilesSpec&,
-                                                     base::ProgressSink&);
+using data::ImageFilesSpec;
 
 // The differences of the image sets.
 struct ImageSetText {
@@ -22,29 +20,23 @@ struct ImageSetText {
     const char* train;
     const char* test;
     const char* examples;
-    Maker make;
-    std::uint64_t (*bytes)(const data::ImageFilesSpec&);
+    data::ImageFiles (*files)(const std::filesystem::path& directory, const ImageFilesSpec&);
 };
 
 // The idx format counts images in 32 bits.
 constexpr std::int64_t kMostImages = std::numeric_limits<std::int32_t>::max();
 
-struct ImageSettings {
-    std::optional<std::string> output;
-    std::int64_t train = 0, test = 0, seed = 1;
-    bool force = false;
-};
-
-ToolReport make(Maker maker, const data::ImageFilesSpec& spec, const RunContext& around) {
+ToolReport make(const data::ImageFiles& set, const std::string& folder, bool force,
+                const RunContext& around) {
+    data::make_images(around.control, set, force, around.progress);
     std::string text;
-    for (const auto& file : maker(around.control, spec, around.progress))
-        text += fmt::format("{}\n", file.string());
-    return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(spec.directory)),
-            ""};
+    for (const auto& split : set.splits)
+        for (const auto& file : split.files) text += fmt::format("{}\n", file.path.string());
+    return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(folder)), ""};
 }
 
 Verb images_verb(const ImageSetText& text) {
-    using S = ImageSettings;
+    using S = ImageFilesSpec;
     return {
         .words = fmt::format("make {}", text.name),
         .usage = "[DIR] [options]",
@@ -53,7 +45,7 @@ Verb images_verb(const ImageSetText& text) {
         .options = options::Schema()
                        .positional(1)
                        .section("Images")
-                       .text("output", &S::output, "DIR",
+                       .text("output", &OutputSettings::output, "DIR",
                              fmt::format(
                                  "the folder to write into; the same as the word DIR (default: {})",
                                  text.directory))
@@ -61,24 +53,19 @@ Verb images_verb(const ImageSetText& text) {
                        .integer("test", &S::test, {1, kMostImages}, "test images")
                        .integer("seed", &S::seed, {0, options::kWholeNumbers},
                                 "seed of the classes' patterns and of every sample")
-                       .flag("force", &S::force, "replace what is there already")
+                       .flag("force", &OutputSettings::force, "replace what is there already")
                        .fallback("train", text.train)
                        .fallback("test", text.test),
         .settle = [text](const options::Options& given) -> ToolPlan {
-            auto settings = given.fields<ImageSettings>();
-            const std::string folder = output_of(given, 0, settings.output, text.directory);
-            settings.output = folder;
-            const data::ImageFilesSpec spec{.directory = folder,
-                                            .train = settings.train,
-                                            .test = settings.test,
-                                            .seed = static_cast<std::uint64_t>(settings.seed),
-                                            .force = settings.force};
+            const auto spec = given.fields<ImageFilesSpec>();
+            auto to = given.fields<OutputSettings>();
+            const std::string folder = output_of(given, 0, to.output, text.directory);
+            to.output = folder;
+            const auto set = text.files(folder, spec);
             return {
-                settings_of(given.effective(settings)),
-                {{"folder", folder, false}, {"bytes", fmt::format("{}", text.bytes(spec)), true}},
-                [spec, maker = text.make](const ToolPlace& place) {
-                    return make(maker, spec, place.context);
-                }};
+                settings_of(given.effective(to, spec)),
+                {{"folder", folder, false}, {"bytes", fmt::to_string(set.bytes()), true}},
+                [=](const ToolPlace& place) { return make(set, folder, to.force, place.context); }};
         }};
 }
 
@@ -97,8 +84,7 @@ Verb make_cifar100_verb() {
              "data/cifar-100-binary/, "
              "where train looks\n"
              "  mpirun -n 2 ranklab data make cifar100 /scratch/me --train 5000 --test 1000\n",
-         .make = data::make_cifar100,
-         .bytes = data::cifar100_bytes});
+         .files = data::cifar100_files});
 }
 
 Verb make_mnist_verb() {
@@ -113,8 +99,7 @@ Verb make_mnist_verb() {
              "  ranklab data make mnist                                     data/MNIST/raw/, where "
              "train looks\n"
              "  mpirun -n 2 ranklab data make mnist --output /scratch/me/mnist --seed 7\n",
-         .make = data::make_mnist,
-         .bytes = data::mnist_bytes});
+         .files = data::mnist_files});
 }
 
 }  // namespace ranklab::experiments

@@ -17,15 +17,6 @@ namespace {
 
 namespace fact = vocabulary::fact;
 
-std::string strategies_left(const std::vector<results::Run>& runs) {
-    std::vector<std::string> left;
-    for (const auto& entry : io::strategies())
-        if (std::ranges::none_of(
-                runs, [&](const auto& run) { return run.setting("strategy") == entry.name; }))
-            left.push_back(entry.name);
-    return base::join(left, ", ");
-}
-
 // The run of the baseline strategy; the first run if that was not measured.
 const results::Run& baseline_of(const std::vector<results::Run>& runs) {
     const auto found = std::ranges::find_if(
@@ -33,12 +24,11 @@ const results::Run& baseline_of(const std::vector<results::Run>& runs) {
     return found == runs.end() ? runs.front() : *found;
 }
 
-// Facts of the comparison: strategies that it lacks, its baseline, the file systems of its files.
+// Facts of the comparison: its baseline, the file systems of its files.
 std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs) {
     std::set<std::string> found;
     for (const auto& run : runs) found.insert(run.fact("storage", "file_system"));
-    return {{"ladder", "strategies_left", strategies_left(runs)},
-            {"ladder", "baseline", baseline_of(runs).setting("strategy")},
+    return {{"ladder", "baseline", baseline_of(runs).setting("strategy")},
             {"storage", "file_system", base::join({found.begin(), found.end()}, " ")}};
 }
 

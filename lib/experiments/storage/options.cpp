@@ -39,10 +39,10 @@ io::Job job_of(const StorageSettings& settings) {
     job.chunk_files = settings.chunk_files;
     job.fsync = settings.fsync;
     job.rename = settings.rename;
-    job.hdf5 = {.layout = settings.layout == "single" ? io::Layout::single : io::Layout::files,
-                .chunk = settings.chunk,
+    job.layout = settings.layout == "single" ? io::Layout::single : io::Layout::files;
+    job.chunk = settings.chunk;
+    job.hdf5 = {.hints = hints_of(settings.hints),
                 .alignment = settings.alignment,
-                .hints = hints_of(settings.hints),
                 .early_allocation = settings.allocation == "early",
                 .fill = settings.fill,
                 .collective_metadata = settings.collective_metadata == "on",

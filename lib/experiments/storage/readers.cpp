@@ -69,22 +69,11 @@ ReadPlan plan_of(const WrittenBy& written, const std::vector<int>& reader, int r
     return plan;
 }
 
-// The smallest distance in ranks from writer to reader with which most records are read on another
-// node.
-int best_step(const WrittenBy& written) {
-    const auto ranks = static_cast<int>(written.node.size());
-    std::vector<std::int64_t> wrote(ranks);
-    for (const int writer : written.writer) ++wrote[writer];
-    int best = 1;
-    std::int64_t most = -1;
-    for (int step = 1; step < ranks && most < std::ssize(written.writer); ++step) {
-        std::int64_t apart = 0;
-        for (int rank = 0; rank < ranks; ++rank)
-            if (written.node[rank] != written.node[(rank + step) % ranks]) apart += wrote[rank];
-        if (apart > most) best = step;
-        most = std::max(most, apart);
-    }
-    return best;
+// The distance in ranks from rank 0 to the first rank of another node: if nodes have equally many
+// ranks, each rank is that far from one of another node. 1 on a single node.
+int step_to_another_node(const std::vector<std::string>& node) {
+    const auto another = std::ranges::find_if(node, [&](const auto& n) { return n != node[0]; });
+    return another == node.end() ? 1 : static_cast<int>(another - node.begin());
 }
 
 // Readers of what rank 0 wrote: the ranks of other nodes, or, if there are none, all but rank 0.
@@ -149,7 +138,7 @@ ReadPlan plan_for_others(const WrittenBy& written, int rank) {
         return plan_of(written, shared_out(written.writer.size(), others_than_rank_0(written)),
                        rank);
     auto reader = written.writer;
-    const int step = best_step(written);
+    const int step = step_to_another_node(written.node);
     for (int& one : reader) one = (one + step) % ranks;
     return plan_of(written, reader, rank);
 }

@@ -65,18 +65,11 @@ void add_writing(results::Run& run, const StorageRecord& record, const StorageOp
     if (writings.empty()) return;
     const auto job = column_of(writings, &Writing::job_s);
     of_ranks.add(vocabulary::kJobTime, "repetition", job, warmup);
-    const auto add = [&](const std::string& name, auto value) {
-        of_ranks.add(name, "repetition", column_of(writings, value), warmup);
-    };
-    add("setup_time_s", &Writing::open_s);
-    for (std::size_t i = 0; i < base::kIoPhaseCount; ++i) {
-        const auto phase = static_cast<IoPhase>(i);
-        const auto most = of_ranks.largest(
-            column_of(writings, [&](const Writing& w) { return w.times.of(phase).calls; }));
-        if (*std::max_element(most.begin(), most.end()) > 0)
-            add(fmt::format("{}_time_s", base::kIoPhaseNames[i]),
-                [&](const Writing& w) { return w.times.of(phase).total_s; });
-    }
+    of_ranks.add("setup_time_s", "repetition", writings, &Writing::open_s, warmup);
+    for (std::size_t i = 0; i < base::kIoPhaseCount; ++i)
+        of_ranks.add_if_any(
+            fmt::format("{}_time_s", base::kIoPhaseNames[i]), "repetition", writings,
+            [&](const Writing& w) { return w.times.of(static_cast<IoPhase>(i)).total_s; }, warmup);
     const auto bytes =
         of_ranks.sums(column_of(writings, [](const Writing& w) { return w.times.bytes(); }));
     const auto records = of_ranks.sums(

@@ -142,23 +142,16 @@ Writing Repeater::write_timed() {
 // repetitions measure several times each.
 void Repeater::measure_ceilings(std::vector<io::Ceilings>& measured) {
     constexpr std::int64_t kFewest = 3;
-    const auto& [job, strategy] = std::tie(options_.job, options_.entry);
-    const io::CeilingWork work{
-        .directory = job.directory,
-        .records = job.files,
-        .bytes_per_record = static_cast<std::uint64_t>(strategy.bytes_per_record(job.size)),
-        .rows = strategy.by_rows(job) ? job.size : 0,
-        .fsync = job.fsync,
-        .shared_file = strategy.shared_file,
-        .between = [this] {
-            progress_.activity("measuring the ceilings next to " + options_.entry.name);
-            stop_if_asked();
-        }};
+    const auto between = [this] {
+        progress_.activity("measuring the ceilings next to " + options_.entry.name);
+        stop_if_asked();
+    };
     comm::all_or_throw_polling(control_, [&] {
         if (!writes()) return;
         const auto times = (kFewest + options_.repetitions - 1) / options_.repetitions;
         for (std::int64_t i = 0; i < times; ++i)
-            measured.push_back(io::measure_ceilings(*ranks_, work));
+            measured.push_back(
+                io::measure_ceilings(*ranks_, options_.job, options_.entry, between));
     });
 }
 

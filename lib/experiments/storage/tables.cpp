@@ -116,25 +116,6 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
     return std::move(table).table();
 }
 
-// The strategy's seconds, to compare with the ceilings: of the slowest process, in the fastest
-// repetition, since a ceiling is the fastest of its measurements, too.
-io::StrategyEffort effort_of(const StorageRecord& record, std::size_t warmup,
-                             const StorageOptions& options, comm::Communicator& control) {
-    const auto fastest = [&](double Writing::*seconds) {
-        const auto slowest =
-            measure::largest_of_ranks(control, column_of(record.writings, seconds));
-        return *std::min_element(slowest.begin() + static_cast<std::ptrdiff_t>(warmup),
-                                 slowest.end());
-    };
-    return {.records = static_cast<double>(options.job.files),
-            .bytes = static_cast<double>(options.job.files) *
-                     static_cast<double>(options.entry.bytes_per_record(options.job.size)),
-            .shared_file = options.entry.shared_file,
-            .write_s = fastest(&Writing::slowest_write_s),
-            .create_s = fastest(&Writing::slowest_create_s),
-            .workers = std::max(1, options.entry.workers(options.job))};
-}
-
 // With --cold, a rated pass that is not shown to be cold makes the run invalid.
 void add_reads(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                comm::Communicator& control) {
@@ -164,9 +145,19 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
     }
 }
 
-results::Table ceilings_table(const io::Ceilings& ceilings, const io::StrategyEffort& effort) {
+// Compares the best ceilings with the fastest repetition, in which the slowest process counts.
+results::Table ceilings_table(const StorageRecord& record, const StorageOptions& options,
+                              comm::Communicator& control) {
+    const auto fastest = [&](double Writing::*seconds) {
+        const auto slowest =
+            measure::largest_of_ranks(control, column_of(record.writings, seconds));
+        return std::ranges::min(std::span(slowest).subspan(record.warmup(options)));
+    };
+    const io::StrategyTimes times{fastest(&Writing::slowest_write_s),
+                                  fastest(&Writing::slowest_create_s)};
+    const auto ceilings = io::best_of(record.ceilings);
     results::Rows table("ceilings");
-    for (const auto& one : io::shares_of(ceilings, effort)) {
+    for (const auto& one : io::shares_of(ceilings, options.job, options.entry, times)) {
         const bool files = one.kind == io::CeilingKind::create;
         const char* binds = one.mark.empty() ? "yes" : "not the limit";
         table.add({std::string(io::name_of(one.kind)),
@@ -197,8 +188,7 @@ void add_storage_tables(results::Run& run, const StorageRecord& record,
     }
     if (!record.passes.empty()) add_reads(run, record, options, control);
     if (options.measures_ceilings() && has_written && options.job.files > 0)
-        run.tables.push_back(ceilings_table(io::best_of(record.ceilings),
-                                            effort_of(record, warmup, options, control)));
+        run.tables.push_back(ceilings_table(record, options, control));
     run.tables.insert(run.tables.end(), record.tables.begin(), record.tables.end());
     run.warnings.insert(run.warnings.end(), record.warnings.begin(), record.warnings.end());
 }

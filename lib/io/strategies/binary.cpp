@@ -6,7 +6,7 @@ namespace ranklab::io {
 StrategyEntry binary_entry() {
     return {.name = "binary",
             .summary = "one process, whole arrays, binary files (npy)",
-            .make = make_strategy<ArrayStrategy<Encoding::npy>>};
+            .make = make_strategy<ArrayStrategy, Encoding::npy>};
 }
 
 }  // namespace ranklab::io

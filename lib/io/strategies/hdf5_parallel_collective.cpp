@@ -26,7 +26,7 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
 
     /// Records too large for a rank's memory are written by rows in either layout, too.
     static bool goes_by_rows(const Job& job) {
-        return job.hdf5.layout == Layout::files || records_at_once(job) == 0;
+        return job.layout == Layout::files || records_at_once(job) == 0;
     }
 
   private:

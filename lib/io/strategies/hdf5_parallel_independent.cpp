@@ -1,7 +1,5 @@
 // All ranks create all datasets of one HDF5 file together, as parallel HDF5 demands. Then each
 // writes its own records without waiting for others.
-#include "base/numbers.hpp"
-#include "comm/exchange.hpp"
 #include "io/hdf5_strategy.hpp"
 
 namespace ranklab::io {
@@ -12,9 +10,7 @@ StrategyEntry hdf5_parallel_independent_entry() {
             .parallel = true,
             .shared_file = true,
             .extension = ".h5",
-            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<Hdf5Strategy>(job, place, Hdf5Form::independent);
-            }};
+            .make = make_strategy<Hdf5Strategy, Hdf5Form::independent>};
 }
 
 }  // namespace ranklab::io

@@ -8,9 +8,7 @@ StrategyEntry hdf5_serial_entry() {
             .summary = "one process, one HDF5 file with a dataset per record",
             .shared_file = true,
             .extension = ".h5",
-            .make = [](const Job& job, const Place& place) -> std::unique_ptr<Strategy> {
-                return std::make_unique<Hdf5Strategy>(job, place, Hdf5Form::serial);
-            }};
+            .make = make_strategy<Hdf5Strategy, Hdf5Form::serial>};
 }
 
 }  // namespace ranklab::io

@@ -10,7 +10,7 @@ namespace {
 // Ids are int32 as in the original; MPI counts no further.
 class MpiScatter final : public FileStrategy {
   public:
-    MpiScatter(const Job& job, const Place& place) : FileStrategy(job, place, Encoding::npy) {}
+    using FileStrategy::FileStrategy;
 
     void write() override {
         const auto ids = scattered();
@@ -49,7 +49,7 @@ StrategyEntry mpi_scatter_entry() {
     return {.name = "mpi-scatter",
             .summary = "rank 0 scatters the records' ids to the ranks (MPI_Scatterv), npy files",
             .parallel = true,
-            .make = make_strategy<MpiScatter>};
+            .make = make_strategy<MpiScatter, Encoding::npy>};
 }
 
 }  // namespace ranklab::io

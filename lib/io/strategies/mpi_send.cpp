@@ -137,7 +137,7 @@ class ChunkServer {
 
 class MpiSend final : public FileStrategy {
   public:
-    MpiSend(const Job& job, const Place& place) : FileStrategy(job, place, Encoding::npy) {}
+    using FileStrategy::FileStrategy;
 
     void write() override {
         assigned_.assign(place().ranks.world_size(), {});
@@ -222,7 +222,7 @@ StrategyEntry mpi_send_entry() {
                 "rank 0 sends chunks of records to the ranks (with dynamic: on request), npy files",
             .parallel = true,
             .dynamic = true,
-            .make = make_strategy<MpiSend>};
+            .make = make_strategy<MpiSend, Encoding::npy>};
 }
 
 }  // namespace ranklab::io

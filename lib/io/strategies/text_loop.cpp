@@ -6,12 +6,12 @@
 namespace ranklab::io {
 namespace {
 
-class TextLoop final : public ArrayStrategy<Encoding::text> {
+class TextLoop final : public ArrayStrategy {
   public:
     using ArrayStrategy::ArrayStrategy;
 
   private:
-    void generate(const Grid& grid, std::int64_t id, Values& values) const override {
+    void generate(const Grid& grid, std::int64_t id, std::span<double> values) const override {
         const double n = base::real(job().files);
         const double t = base::real(id);
         std::size_t i = 0;
@@ -30,7 +30,7 @@ StrategyEntry text_loop_entry() {
             .baseline = true,
             .extension = ".txt",
             .bytes_per_value = 25,
-            .make = make_strategy<TextLoop>};
+            .make = make_strategy<TextLoop, Encoding::text>};
 }
 
 }  // namespace ranklab::io

@@ -8,7 +8,7 @@ StrategyEntry text_vectorized_entry() {
             .summary = "one process, whole arrays, text files",
             .extension = ".txt",
             .bytes_per_value = 25,
-            .make = make_strategy<ArrayStrategy<Encoding::text>>};
+            .make = make_strategy<ArrayStrategy, Encoding::text>};
 }
 
 }  // namespace ranklab::io

@@ -16,17 +16,15 @@ using Bytes = std::vector<std::uint8_t>;
 
 const DataRequest kRequest{.input = {1, 2, 2}, .target = {}, .classes = 4, .directory = ""};
 
-ImageSets two_images(const DataRequest& request) {
-    return {{request.image_shape(), 4, {1, 2, 3, 4, 5, 6, 7, 8}, {3, 1}},
-            {request.image_shape(), 4, {}, {}},
-            "somewhere"};
+ImageSets two_images() {
+    return {{{1, 2, 2}, 4, {1, 2, 3, 4, 5, 6, 7, 8}, {3, 1}}, {{1, 2, 2}, 4, {}, {}}, "somewhere"};
 }
 
 TEST(OpenImages, RankZeroReadsAndAllHaveIt) {
     int loads = 0;
-    const auto set = open_images(kRequest, world(), [&](const DataRequest& request) {
+    const auto set = open_images(kRequest, world(), [&] {
         ++loads;
-        return two_images(request);
+        return two_images();
     });
     EXPECT_EQ(loads, world().rank() == 0 ? 1 : 0) << "the other ranks touch no file";
     ASSERT_EQ(set.train->size(), 2);
@@ -39,9 +37,8 @@ TEST(OpenImages, RankZeroReadsAndAllHaveIt) {
 
 TEST(OpenImages, BadFilesEndAllRanksWithOneCode) {
     try {
-        open_images(kRequest, world(), [](const DataRequest&) -> ImageSets {
-            throw base::DataError("labels.gz is truncated");
-        });
+        open_images(kRequest, world(),
+                    []() -> ImageSets { throw base::DataError("labels.gz is truncated"); });
         ADD_FAILURE() << "nothing was thrown";
     } catch (const base::Error& error) {
         EXPECT_EQ(error.code(), base::ExitCode::wrong_data);

@@ -27,9 +27,9 @@ class CeilingsTest : public ::testing::Test {
   protected:
     void SetUp() override {
         if (world().rank() == 0) folder_ = std::make_unique<tests::TempFolder>();
-        work_.directory = comm::broadcast_text(world(), folder_ ? folder_->path().string() : "", 0);
-        work_.records = 7;
-        work_.bytes_per_record = 100000;
+        job_.directory = comm::broadcast_text(world(), folder_ ? folder_->path().string() : "", 0);
+        job_.files = 7;
+        strategy_.bytes_per_value = 10;
     }
     void TearDown() override { world().barrier(); }
 
@@ -41,7 +41,7 @@ class CeilingsTest : public ::testing::Test {
     /// Message and exit code of the error on this rank; "" without an error.
     std::pair<std::string, int> outcome() {
         try {
-            measure_ceilings(world(), work_);
+            measured();
             return {"", 0};
         } catch (const base::Error& error) {
             return {tests::sentence_of(error), static_cast<int>(error.code())};
@@ -49,15 +49,19 @@ class CeilingsTest : public ::testing::Test {
     }
 
     std::unique_ptr<tests::TempFolder> folder_;
-    CeilingWork work_;
+    Ceilings measured() { return measure_ceilings(world(), job_, strategy_, between_); }
+
+    Job job_;  // records of 100 x 100 values
+    StrategyEntry strategy_;
+    std::function<void()> between_ = [] {};
 };
 
 TEST_F(CeilingsTest, TheSameWorkForAllRanks) {
-    const auto own = measure_ceilings(world(), work_);
+    const auto own = measured();
     EXPECT_EQ(own.at(write_own).amount, 700000);
     EXPECT_EQ(own.at(create).amount, 7);
-    work_.shared_file = true;
-    const auto shared = measure_ceilings(world(), work_);
+    strategy_.shared_file = true;
+    const auto shared = measured();
     EXPECT_EQ(shared.at(write_shared).amount, 700000);
     for (const auto& one : {own.at(write_own), shared.at(write_shared), own.at(create)}) {
         EXPECT_GT(one.seconds, 0);
@@ -70,12 +74,12 @@ TEST_F(CeilingsTest, TheSameWorkForAllRanks) {
 // Looks at the folder during the timed part: a file per record, or one for all ranks, of the right
 // size.
 TEST_F(CeilingsTest, TheBytesAreWrittenAsTheStrategiesWriteThem) {
-    work_.bytes_per_record = 1500000;
+    strategy_.bytes_per_value = 150;
     std::uintmax_t largest = 0;
     double most_files = 0;
-    work_.between = [&] {
+    between_ = [&] {
         double files = 0;
-        for (const auto& entry : std::filesystem::directory_iterator(work_.directory)) {
+        for (const auto& entry : std::filesystem::directory_iterator(job_.directory)) {
             std::error_code vanished;
             const auto bytes = entry.file_size(vanished);
             if (vanished) continue;
@@ -84,16 +88,17 @@ TEST_F(CeilingsTest, TheBytesAreWrittenAsTheStrategiesWriteThem) {
         }
         most_files = std::max(most_files, files);
     };
-    measure_ceilings(world(), work_);
+    measured();
     EXPECT_EQ(largest, 1500000U);
     world().allreduce(comm::view(std::span(&most_files, 1)), comm::ReduceOp::max);
     EXPECT_EQ(most_files, 7);
     most_files = 0;
     largest = 0;
-    for (const std::int64_t rows : {std::int64_t{0}, std::int64_t{300}}) {
-        work_.shared_file = true;
-        work_.rows = rows;
-        EXPECT_EQ(measure_ceilings(world(), work_).at(write_shared).amount, 7 * 1500000);
+    strategy_.shared_file = true;
+    for (const auto by_rows :
+         {+[](const Job&) { return false; }, +[](const Job&) { return true; }}) {
+        strategy_.by_rows = by_rows;
+        EXPECT_EQ(measured().at(write_shared).amount, 7 * 1500000);
         double most = static_cast<double>(largest);
         world().allreduce(comm::view(std::span(&most, 1)), comm::ReduceOp::max);
         EXPECT_EQ(most, 7 * 1500000);
@@ -103,38 +108,38 @@ TEST_F(CeilingsTest, TheBytesAreWrittenAsTheStrategiesWriteThem) {
 }
 
 TEST_F(CeilingsTest, WithFsync) {
-    work_.fsync = true;
-    EXPECT_EQ(measure_ceilings(world(), work_).at(write_own).amount, 700000);
+    job_.fsync = true;
+    EXPECT_EQ(measured().at(write_own).amount, 700000);
     EXPECT_THAT(left_behind(), IsEmpty());
 }
 
 TEST_F(CeilingsTest, OnlyWhatIsAskedFor) {
-    const auto found = measure_ceilings(world(), work_);
+    const auto found = measured();
     EXPECT_FALSE(found.contains(write_shared));
     EXPECT_TRUE(found.contains(write_own) && found.contains(create));
-    work_.shared_file = true;
-    const auto other = measure_ceilings(world(), work_);
+    strategy_.shared_file = true;
+    const auto other = measured();
     EXPECT_TRUE(other.contains(write_shared));
     EXPECT_FALSE(other.contains(write_own) || other.contains(create));
 }
 
 TEST_F(CeilingsTest, FewerRecordsThanRanks) {
-    work_.records = 1;
-    const auto found = measure_ceilings(world(), work_);
+    job_.files = 1;
+    const auto found = measured();
     EXPECT_EQ(found.at(write_own).amount, 100000);
     EXPECT_EQ(found.at(create).amount, 1);
-    work_.shared_file = true;
-    EXPECT_EQ(measure_ceilings(world(), work_).at(write_shared).amount, 100000);
+    strategy_.shared_file = true;
+    EXPECT_EQ(measured().at(write_shared).amount, 100000);
     EXPECT_THAT(left_behind(), IsEmpty());
 }
 
 TEST_F(CeilingsTest, NothingToDo) {
-    work_.records = 0;
-    const auto nothing = measure_ceilings(world(), work_);
+    job_.files = 0;
+    const auto nothing = measured();
     EXPECT_THAT(nothing, IsEmpty());
-    work_.records = 7;
-    work_.bytes_per_record = 0;
-    const auto empty = measure_ceilings(world(), work_);
+    job_.files = 7;
+    strategy_.bytes_per_value = 0;
+    const auto empty = measured();
     EXPECT_EQ(empty.at(create).amount, 7);
     EXPECT_FALSE(empty.contains(write_own) || empty.contains(write_shared));
 }
@@ -143,9 +148,9 @@ TEST_F(CeilingsTest, WhatAKilledRunLeftIsReplaced) {
     if (folder_) folder_->write(".ranklab-ceiling-0", std::string(1000000, 'x'));
     if (folder_) folder_->write(".ranklab-ceiling-shared", std::string(1000000, 'x'));
     world().barrier();
-    EXPECT_EQ(measure_ceilings(world(), work_).at(create).amount, 7);
-    work_.shared_file = true;
-    measure_ceilings(world(), work_);
+    EXPECT_EQ(measured().at(create).amount, 7);
+    strategy_.shared_file = true;
+    measured();
     EXPECT_THAT(left_behind(), IsEmpty());
 }
 
@@ -169,7 +174,7 @@ TEST_F(CeilingsTest, ARankWithoutRoomEndsItForAll) {
 }
 
 TEST_F(CeilingsTest, AVanishedFolderEndsItForAll) {
-    work_.directory /= "gone";
+    job_.directory /= "gone";
     const auto [said, code] = outcome();
     EXPECT_EQ(code, 5);
     if (world().rank() == 0) {
@@ -179,9 +184,9 @@ TEST_F(CeilingsTest, AVanishedFolderEndsItForAll) {
 }
 
 TEST_F(CeilingsTest, AnInterruptedRankEndsItForAllWithoutLeftovers) {
-    work_.bytes_per_record = 1500000;
+    strategy_.bytes_per_value = 150;
     int calls = 0;
-    work_.between = [&] {
+    between_ = [&] {
         if (world().rank() == 0 && ++calls == 2) throw base::Interrupted("stopped", SIGINT);
     };
     const auto [said, code] = outcome();

@@ -109,7 +109,7 @@ int wrong_records(const StrategyEntry& entry, const Job& job) {
 
 void expect_written(const StrategyEntry& entry, const Job& job) {
     SCOPED_TRACE(fmt::format("{} n={} size={} chunk={} single={}", entry.name, job.files, job.size,
-                             job.hdf5.chunk, job.hdf5.layout == Layout::single));
+                             job.chunk, job.layout == Layout::single));
     const Written written = write(entry, job);
     EXPECT_EQ(written.records, static_cast<double>(job.files));
     EXPECT_EQ(written.done, job.files);
@@ -148,8 +148,8 @@ TEST_P(Hdf5Strategies, WriteWhatTheKernelGives) {
             for (const std::int64_t size : {1, 5, 37})
                 for (const std::int64_t chunk : {0, 4}) {
                     Job job = this->job(files, size);
-                    job.hdf5.layout = layout;
-                    job.hdf5.chunk = chunk;
+                    job.layout = layout;
+                    job.chunk = chunk;
                     expect_written(entry(), job);
                 }
 }
@@ -159,7 +159,7 @@ TEST_P(Hdf5Strategies, HonourTheirSettings) {
         for (const int variant : {0, 1, 2, 3, 4, 5, 6}) {
             SCOPED_TRACE(variant);
             Job job = this->job(5, 33);
-            job.hdf5.layout = layout;
+            job.layout = layout;
             job.hdf5.early_allocation = variant != 0;
             job.hdf5.fill = variant == 1;
             job.hdf5.collective_metadata = variant != 2;
@@ -285,8 +285,8 @@ class Hdf5Truth : public ::testing::Test {
         job.files = 7;
         job.size = 37;
         job.directory = folder_.path();
-        job.hdf5.layout = layout;
-        job.hdf5.chunk = chunk;
+        job.layout = layout;
+        job.chunk = chunk;
         job.hdf5.hints = {{"cb_buffer_size", "1048576"}};
         return io::write(entry_of(name), job);
     }

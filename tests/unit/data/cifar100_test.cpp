@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include "base/error.hpp"
+#include "data/images.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 
@@ -79,20 +80,29 @@ TEST_F(Cifar100, RefusesDamagedFiles) {
 }
 
 TEST_F(Cifar100, IsFoundInTheFolderOrBelowIt) {
+    const auto found = [](const std::string& directory) {
+        return find_image_folder({.what = "CIFAR-100",
+                                  .usual = "/nowhere",
+                                  .below = {"", "cifar-100-binary"},
+                                  .file = "train.bin",
+                                  .how_to_get = "get it"},
+                                 directory);
+    };
     std::filesystem::create_directory(folder_ / "cifar-100-binary");
-    folder_.write("cifar-100-binary/train.bin", records(2));
-    EXPECT_EQ(find_cifar100(folder_.path().string()), folder_ / "cifar-100-binary");
-    EXPECT_EQ(find_cifar100((folder_ / "cifar-100-binary").string()), folder_ / "cifar-100-binary");
+    folder_.write("cifar-100-binary/train.bin.gz", records(2));
+    EXPECT_EQ(found(folder_.path().string()), folder_ / "cifar-100-binary");
+    EXPECT_EQ(found((folder_ / "cifar-100-binary").string()), folder_ / "cifar-100-binary");
     ASSERT_EQ(::setenv("RANKLAB_DATA", folder_.path().c_str(), 1), 0);
-    EXPECT_EQ(find_cifar100(""), folder_ / "cifar-100-binary");
+    EXPECT_EQ(found(""), folder_ / "cifar-100-binary");
     ::unsetenv("RANKLAB_DATA");
-    const auto sentence = tests::thrown_sentence<base::DataError>(
-        [&] { find_cifar100((folder_ / "none").string()); });
-    EXPECT_NE(sentence.find("none/cifar-100-binary"), std::string::npos) << sentence;
-    EXPECT_NE(tests::thrown_sentence<base::DataError>([&] {
-                  read_cifar100_folder(folder_ / "cifar-100-binary");
-              }).find("test.bin"),
-              std::string::npos);
+    const auto sentence = [&](const std::string& directory) {
+        return tests::thrown_sentence<base::DataError>([&] { found(directory); });
+    };
+    const auto none = sentence((folder_ / "none").string());
+    for (const char* part : {"none/cifar-100-binary", "CIFAR-100", "train.bin", "get it"})
+        EXPECT_NE(none.find(part), std::string::npos) << none;
+    EXPECT_EQ(none.find("/nowhere"), std::string::npos) << none;
+    EXPECT_NE(sentence("").find("/nowhere"), std::string::npos);
 }
 
 }  // namespace

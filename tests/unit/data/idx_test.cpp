@@ -226,16 +226,5 @@ TEST_F(IdxFolder, AMissingFileIsNamed) {
                 HasSubstr("t10k-labels-idx1-ubyte"));
 }
 
-TEST_F(IdxFolder, IsTheFirstThatHoldsTheImages) {
-    fill(".gz");
-    EXPECT_EQ(find_idx_folder({folder_ / "nowhere", folder_.path()}, "MNIST", "get it"),
-              folder_.path());
-    EXPECT_THAT(
-        tests::thrown_sentence<base::DataError>([&] {
-            find_idx_folder({folder_ / "here", folder_ / "there"}, "MNIST", "get it so");
-        }),
-        AllOf(HasSubstr("MNIST"), HasSubstr("here"), HasSubstr("there"), HasSubstr("get it")));
-}
-
 }  // namespace
 }  // namespace ranklab::data

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace ranklab::io {
 namespace {
 
@@ -12,22 +14,27 @@ using enum CeilingKind;
 // 100 bytes/s to own files, 50 to a shared one, 10 files/s.
 const Ceilings kCeilings{{write_own, {300, 3}}, {write_shared, {100, 2}}, {create, {10, 1}}};
 
-std::map<CeilingKind, CeilingShare> by_kind(const StrategyEffort& strategy) {
-    std::map<CeilingKind, CeilingShare> shares;
-    for (const auto& share : shares_of(kCeilings, strategy)) shares[share.kind] = share;
-    return shares;
+// Of a strategy that writes this many records of `bytes` bytes.
+std::vector<CeilingShare> shares(std::int64_t records, int bytes, const StrategyTimes& times,
+                                 bool shared_file = false, int workers = 1) {
+    StrategyEntry strategy;
+    strategy.bytes_per_value = bytes;
+    strategy.shared_file = shared_file;
+    strategy.uses_workers = true;
+    Job job;
+    job.files = records;
+    job.size = 1;
+    job.workers = workers;
+    return shares_of(kCeilings, job, strategy, times);
 }
 
-CeilingShare nearest(const StrategyEffort& strategy, const Ceilings& ceilings = kCeilings) {
-    std::vector<CeilingShare> found;
-    for (const auto& share : shares_of(ceilings, strategy))
-        if (share.nearest) found.push_back(share);
-    EXPECT_EQ(found.size(), 1U);
-    return found.empty() ? CeilingShare{} : found.front();
+CeilingShare nearest(const std::vector<CeilingShare>& shares) {
+    EXPECT_EQ(std::ranges::count(shares, true, &CeilingShare::nearest), 1);
+    return *std::ranges::find(shares, true, &CeilingShare::nearest);
 }
 
 TEST(CeilingShares, LargeRecordsAreBoundByWriting) {
-    const auto bound = nearest({.records = 2, .bytes = 800, .write_s = 10, .create_s = 1});
+    const auto bound = nearest(shares(2, 400, {.write_s = 10, .create_s = 1}));
     EXPECT_EQ(bound.kind, write_own);
     EXPECT_DOUBLE_EQ(bound.ceiling_s, 8);
     EXPECT_DOUBLE_EQ(bound.strategy_s, 10);
@@ -35,32 +42,30 @@ TEST(CeilingShares, LargeRecordsAreBoundByWriting) {
 }
 
 TEST(CeilingShares, SmallRecordsAreBoundByCreation) {
-    const auto bound = nearest({.records = 50, .bytes = 100, .write_s = 3, .create_s = 8});
+    const auto bound = nearest(shares(50, 2, {.write_s = 3, .create_s = 8}));
     EXPECT_EQ(bound.kind, create);
     EXPECT_DOUBLE_EQ(bound.ceiling_s, 5);
     EXPECT_DOUBLE_EQ(bound.percent, 62.5);
 }
 
 TEST(CeilingShares, ASharedFileIsBoundByPwrite) {
-    const StrategyEffort strategy{
-        .records = 5000, .bytes = 100, .shared_file = true, .write_s = 2.5, .create_s = 9};
-    const auto bound = nearest(strategy);
-    EXPECT_EQ(bound.kind, write_shared);
-    EXPECT_DOUBLE_EQ(bound.ceiling_s, 2);
-    EXPECT_DOUBLE_EQ(bound.percent, 80);
-    EXPECT_EQ(by_kind(strategy).size(), 1U) << "neither write() nor creation";
+    const auto all = shares(5000, 1, {.write_s = 125, .create_s = 450}, true);
+    ASSERT_EQ(all.size(), 1U) << "neither write() nor creation";
+    EXPECT_EQ(nearest(all).kind, write_shared);
+    EXPECT_DOUBLE_EQ(all[0].ceiling_s, 100);
+    EXPECT_DOUBLE_EQ(all[0].percent, 80);
 }
 
 TEST(CeilingShares, EachKindByItself) {
-    const auto shares = by_kind({.records = 2, .bytes = 800, .write_s = 10, .create_s = 1});
-    EXPECT_EQ(shares.size(), 2U);
-    EXPECT_DOUBLE_EQ(shares.at(create).percent, 20);
+    const auto all = shares(2, 400, {.write_s = 10, .create_s = 1});
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[1].kind, create);
+    EXPECT_DOUBLE_EQ(all[1].percent, 20);
 }
 
 TEST(CeilingShares, AShareAbove105PerCentIsMarked) {
     const auto share = [](double write_s, int workers = 1) {
-        return nearest(
-            {.records = 1, .bytes = 800, .write_s = write_s, .create_s = 1, .workers = workers});
+        return nearest(shares(1, 800, {write_s, 1}, false, workers));
     };
     EXPECT_DOUBLE_EQ(share(4).percent, 200) << "it is not hidden";
     EXPECT_EQ(share(4).mark, "200.0 % of raw write(): not the limit");
@@ -71,10 +76,9 @@ TEST(CeilingShares, AShareAbove105PerCentIsMarked) {
 }
 
 TEST(CeilingShares, WhatIsNotKnownBindsNothing) {
-    EXPECT_TRUE(shares_of({}, {.records = 2, .bytes = 800, .write_s = 10, .create_s = 1}).empty());
-    EXPECT_TRUE(shares_of(kCeilings, {}).empty());
-    EXPECT_TRUE(
-        shares_of(kCeilings, {.records = 0, .bytes = 0, .write_s = 1, .create_s = 1}).empty());
+    EXPECT_TRUE(shares_of({}, Job{}, StrategyEntry{}, {.write_s = 10, .create_s = 1}).empty());
+    EXPECT_TRUE(shares(2, 400, {}).empty());
+    EXPECT_TRUE(shares(0, 400, {.write_s = 1, .create_s = 1}).empty());
 }
 
 TEST(CeilingShares, TheBestOfSeveralIsTakenKindByKind) {

@@ -112,10 +112,8 @@ TEST_F(RecordFiles, NpyIsHeaderAndValues) {
 TEST_F(RecordFiles, TheWriterKnowsHowManyBytes) {
     for (const Encoding encoding : {Encoding::text, Encoding::npy}) {
         RecordWriter writer(job_, encoding, times_);
-        writer.write(0, values_);
-        EXPECT_EQ(
-            writer.bytes_of_last(),
-            static_cast<std::int64_t>(std::filesystem::file_size(record_path(job_, encoding, 0))));
+        const auto bytes = writer.write(0, values_);
+        EXPECT_EQ(bytes, std::filesystem::file_size(record_path(job_, encoding, 0)));
     }
 }
 

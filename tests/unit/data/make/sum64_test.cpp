@@ -1,4 +1,4 @@
-#include "data/make/counter_random.hpp"
+#include "data/formats/volume_form.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,28 +6,9 @@
 #include <vector>
 
 #include "base/numbers.hpp"
-#include "data/formats/volume_form.hpp"
 
 namespace ranklab::data {
 namespace {
-
-// The known answers of the authors' own library (Random123, kat_vectors, philox 4x32 10).
-TEST(Philox, GivesThePublishedVectors) {
-    EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
-              (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-    constexpr std::uint32_t kOnes = 0xffffffff;
-    EXPECT_EQ(philox({kOnes, kOnes, kOnes, kOnes}, {kOnes, kOnes}),
-              (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-    EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
-              (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
-}
-
-TEST(CounterRandom, DiffersBySeedAndStream) {
-    EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(2, 1).bits(5));
-    EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(1, 2).bits(5));
-    EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(1, 1).bits(6));
-    EXPECT_NE(CounterRandom(1, 1).bits(5), CounterRandom(1, 1).bits(5 + (std::uint64_t{1} << 32U)));
-}
 
 TEST(Sum64, DoesNotDependOnTheOrderAndSeesEachBit) {
     std::vector<float> values(1000);
