@@ -6,11 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace ranklab::base {
@@ -61,18 +61,10 @@ inline Share share_of(std::int64_t total, int rank, int ranks) {
     return {r * each + (r < longer ? r : longer), each + (r < longer ? 1 : 0)};
 }
 
-using NumberRanges = std::vector<std::pair<std::size_t, std::size_t>>;  ///< first and last number
-
-/// Parses "0-3,8"; nullopt if malformed.
-std::optional<NumberRanges> ranges_in(const std::string& text);
+/// Parses "0-3,8"; nullopt if malformed, or above 65535.
+std::optional<std::set<std::size_t>> numbers_in(const std::string& text);
 /// Ascending numbers for a sentence: "0-3,8"; with more than `most` ranges, the first ones and the
 /// count of numbers: "0,8,16,... (128 in all)". For stored text use compact_ranges, which has all
 /// of them.
 std::string few_ranges(const std::vector<int>& numbers, std::size_t most = 6);
-/// How many numbers the ranges hold; overlaps count once.
-std::size_t count_of(NumberRanges ranges);
-/// Groups of sets, by index, that share a number directly or through other sets. Each index is in
-/// one group.
-std::vector<std::vector<std::size_t>> connected(const std::vector<NumberRanges>& sets);
-
 }  // namespace ranklab::base

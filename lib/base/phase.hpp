@@ -1,15 +1,40 @@
-// The phases of a training step, and the interface by which rooms below measure/ mark them.
+// The phases of a training step, the interface by which rooms below measure/ mark them, and named
+// ranges for a profiler that records this process (--trace, --nvtx).
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <string_view>
 
-#include "base/annotation.hpp"
 #include "base/handle.hpp"
 #include "base/progress.hpp"
 
 namespace ranklab::base {
+
+/// The profiler's callbacks. Any thread calls them; `end` gets the pointer that `begin` returned.
+struct AnnotationHooks {
+    void* (*begin)(const char* name);
+    void (*end)(void* mark);
+};
+/// Set while a profiler records, to hooks of static lifetime. If nullptr, an Annotation costs one
+/// atomic load.
+inline std::atomic<const AnnotationHooks*> annotation_hooks{nullptr};
+
+/// A range on the calling thread, from construction to destruction.
+class Annotation : Immovable {
+  public:
+    explicit Annotation(const char* name) : hooks_(annotation_hooks.load()) {
+        if (hooks_ != nullptr) mark_ = hooks_->begin(name);
+    }
+    ~Annotation() {
+        if (hooks_ != nullptr) hooks_->end(mark_);
+    }
+
+  private:
+    const AnnotationHooks* hooks_;
+    void* mark_ = nullptr;
+};
 
 /// In the order of a step. scatter, replicate, gather and reduce occur in --mode dp only, sync in
 /// the other modes only.

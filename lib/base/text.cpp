@@ -193,6 +193,17 @@ std::string utc_iso(std::int64_t unix_seconds) {
                        fmt::gmtime(static_cast<std::time_t>(unix_seconds)));
 }
 
+namespace {
+
+// One code point of UTF-8, or one byte that is not part of a well-formed one (Unicode, table 3-7:
+// no overlong form, surrogate, code point above U+10FFFF or cut sequence).
+struct Letter {
+    char32_t code = 0;
+    std::size_t bytes = 1;
+    bool good = false;  // well-formed
+};
+
+// The first letter of `text`, which must not be empty.
 Letter first_letter(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned char first = byte(0);
@@ -216,21 +227,15 @@ bool steers(char32_t code) {
            within(0x2066, 0x2069);
 }
 
-std::string valid_utf8(std::string_view text) {
-    std::string valid;
-    while (!text.empty()) {
-        const Letter letter = first_letter(text);
-        valid += letter.shown(text);
-        text.remove_prefix(letter.bytes);
-    }
-    return valid;
-}
+}  // namespace
 
-std::string one_line(std::string_view text) {
+std::string one_line(std::string_view text, std::string_view kept) {
     std::string line;
     while (!text.empty()) {
         const Letter letter = first_letter(text);
-        line += letter.good && steers(letter.code) ? " " : letter.shown(text);
+        const bool blank =
+            letter.good && steers(letter.code) && kept.find(text.front()) == std::string_view::npos;
+        line += blank ? " " : letter.good ? text.substr(0, letter.bytes) : "\xEF\xBF\xBD";
         text.remove_prefix(letter.bytes);
     }
     return line;

@@ -54,32 +54,9 @@ std::uint64_t fingerprint(std::string_view text);
 std::string utc_compact(std::int64_t unix_seconds);
 std::string utc_iso(std::int64_t unix_seconds);
 
-/// U+FFFD, shown for a byte that is not UTF-8.
-inline constexpr std::string_view kReplacementLetter = "\xEF\xBF\xBD";
-
-/// One code point of UTF-8, or one byte that is not part of a well-formed one (Unicode, table 3-7:
-/// no overlong form, surrogate, code point above U+10FFFF or cut sequence).
-struct Letter {
-    char32_t code = 0;
-    std::size_t bytes = 1;
-    bool good = false;  ///< well-formed
-
-    /// The letter's bytes at the beginning of `text`; kReplacementLetter if not well-formed.
-    std::string_view shown(std::string_view text) const {
-        return good ? text.substr(0, bytes) : kReplacementLetter;
-    }
-};
-/// The first letter of `text`, which must not be empty.
-Letter first_letter(std::string_view text);
-
-/// Whether a terminal or browser acts on the code point instead of showing it: control characters
-/// (C0, C1, DEL), direction marks, line separators.
-bool steers(char32_t code);
-
-/// Replaces each byte outside well-formed UTF-8 by U+FFFD.
-std::string valid_utf8(std::string_view text);
-/// Makes a text one line that cannot control the terminal: characters that steer (steers()) become
-/// blanks, bytes outside UTF-8 become U+FFFD.
-std::string one_line(std::string_view text);
+/// Makes a text one line that cannot control the terminal or browser: control characters (C0, C1,
+/// DEL), direction marks and line separators become blanks, except the ASCII characters `kept`;
+/// each byte outside well-formed UTF-8 becomes U+FFFD.
+std::string one_line(std::string_view text, std::string_view kept = "");
 
 }  // namespace ranklab::base

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/annotation.hpp"
 #include "base/error.hpp"
+#include "base/phase.hpp"
 #include "base/progress.hpp"
 
 namespace ranklab::data {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/files.hpp"
-#include "hdf5/volume.hpp"
+#include "hdf5/dataset_place.hpp"
 
 namespace ranklab::data {
 

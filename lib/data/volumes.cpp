@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/source.hpp"
+#include "hdf5/array.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -107,22 +108,22 @@ std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file
 namespace {
 
 // Reads some planes at a time: HDF5 may need as much memory again.
-VolumeField memory_field(const hdf5::Volume& volume) {
+VolumeField memory_field(const Volume& volume) {
     constexpr std::int64_t kPlanes = 16;
-    auto place = volume.place();
+    auto place = volume.place;
     const std::int64_t edge = place.shape[1];
     std::vector<float> values(place.shape[0] * edge * edge * edge);
     std::span<float> left(values);
     for (std::int64_t c = 0; c < place.shape[0]; ++c)
         for (std::int64_t x = 0; x < edge; x += kPlanes) {
             const std::int64_t planes = std::min(kPlanes, edge - x);
-            volume.read({.first_channel = c, .channels = 1, .first_plane = x, .planes = planes},
-                        left.first(planes * edge * edge));
+            hdf5::read_part(volume.object, {{c, x, 0, 0}, {1, planes, edge, edge}},
+                            left.first(planes * edge * edge));
             left = left.subspan(planes * edge * edge);
         }
     place.chunk = place.shape;
     place.offsets = {0};
-    const auto& title = volume.object().path();
+    const auto& title = volume.object.path();
     return {title, std::make_shared<const FileBytes>(title, std::move(values)), std::move(place)};
 }
 
@@ -132,19 +133,19 @@ VolumeFile::VolumeFile(const std::filesystem::path& path, bool in_memory) try {
     const std::lock_guard lock(hdf5::library_mutex());
     const auto pair = open_volumes(path, true);
     const auto indirect = std::ranges::find_if(
-        pair.volumes, [](const auto& volume) { return !volume.place().direct(); });
+        pair.volumes, [](const auto& volume) { return !volume.place.direct(); });
     if (indirect == pair.volumes.end()) {
         const auto bytes = std::make_shared<const FileBytes>(
             path, in_memory ? ByteAccess::resident : access_for(path));
         how_ = !bytes->is_mapped() ? "read" : in_memory ? "in memory" : "mapped";
         for (const auto& volume : pair.volumes)
-            fields_.emplace_back(volume.object().path(), bytes, volume.place());
+            fields_.emplace_back(volume.object.path(), bytes, volume.place);
         return;
     }
     if (!in_memory)
         throw base::DataError(
             fmt::format("crops of {} cannot be read from the file: {}; read all of it into memory",
-                        path.string(), indirect->place().indirect),
+                        path.string(), indirect->place.indirect),
             {"volume-access inmem"});
     how_ = "in memory";
     for (const auto& volume : pair.volumes) fields_.push_back(memory_field(volume));

@@ -7,10 +7,51 @@
 #include <string_view>
 #include <vector>
 
-#include "forecast/points.hpp"
-#include "forecast/refusal.hpp"
+#include "stats/summary.hpp"
 
 namespace ranklab::forecast {
+
+/// Strong: all ranks share one work. Weak: each rank has its own.
+enum class Scaling { strong, weak };
+inline const char* name_of(Scaling scaling) {
+    return scaling == Scaling::strong ? "strong" : "weak";
+}
+
+/// The times of a step or job at one rank count. (Ranks may stand for nodes or GPUs.)
+struct CurvePoint {
+    double ranks = 0;
+    std::vector<double> times_s = {};  ///< above 0; one per process, in the order measured
+    int nodes = 0;                     ///< that the ranks were on; 0: not known
+    /// Relative standard deviation of one time, if the source states it; NaN: taken from times_s.
+    double deviation = stats::kNone;
+
+    double middle() const;  ///< geometric mean of the times
+};
+
+struct Estimate {
+    double time_s = stats::kNone;
+    stats::Interval interval = {};
+};
+
+/// Why there is no forecast.
+enum class Refusal {
+    none,
+    // of forecasts by curve
+    too_few_points,
+    repeats_contradict,  ///< repeats at one rank count scatter too much
+    warm_up_inside,      ///< the first run at each rank count is slower than the rest
+    misfit,              ///< no curve fits the points
+    jump,                ///< the time jumps between two points
+    held_out_missed,     ///< the largest point lies outside the forecast from the others
+    one_node,            ///< the forecast spans several nodes, fewer than two points do
+    beyond_reach,        ///< more than kReach times the largest point
+    // of forecasts by mechanism
+    no_layers,           ///< no run of one rank has the table `layers`
+    batch_not_measured,  ///< no run of one rank has this batch
+    few_samples,         ///< fewer measured steps than ranks, so that the slowest rank is unknown
+    level_not_crossed,   ///< no allreduce of this size was measured among ranks placed like these
+    too_far              ///< more than 64 times the ranks of the largest run
+};
 
 struct CurveForecast {
     double ranks = 0;

@@ -1,4 +1,5 @@
-// Bayesian fit of scaling models to measured points: each possible curve with its weight.
+// Private to this room: Bayesian fit of scaling models to measured points: each possible curve with
+// its weight.
 #pragma once
 
 #include <map>
@@ -6,9 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "forecast/points.hpp"
+#include "forecast/curve.hpp"
 
 namespace ranklab::forecast {
+
+double mean_of_logs(std::span<const double> times);
+/// Sum of the squared deviations of the logarithms from their mean.
+double squares_of_logs(std::span<const double> times);
 
 struct Model;  ///< a kind of curve: Amdahl, power law ...
 

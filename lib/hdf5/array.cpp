@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "base/error.hpp"
 #include "hdf5/check.hpp"
@@ -56,6 +57,25 @@ Array read_array(const Group& group, const std::string& name) {
     return array;
 }
 
+namespace {
+
+void read_part(const Object& dataset, const Box& part, Element as, void* values, std::size_t size) {
+    const std::lock_guard lock(library_mutex());
+    if (!part.count.empty() && bytes_of(sizes(part.count), 1) != size)
+        throw base::Error("internal: the memory for a part of a dataset has another size");
+    read_box(dataset, part, native_type(as), values);
+}
+
+}  // namespace
+
+void read_part(const Object& dataset, const Box& part, std::span<double> values) {
+    read_part(dataset, part, Element::f64, values.data(), values.size());
+}
+
+void read_part(const Object& dataset, const Box& part, std::span<float> values) {
+    read_part(dataset, part, Element::f32, values.data(), values.size());
+}
+
 void write_bytes(const Group& group, const std::string& name, std::string_view bytes) {
     const std::string path = group.path_of(name);
     const std::array<hsize_t, 1> shape{bytes.size()};
@@ -77,32 +97,8 @@ std::string read_bytes(const Group& group, const std::string& name) {
     return bytes;
 }
 
-namespace {
-
-constexpr std::size_t kMostDimensions = 8;
-
-// A function: HDF5's types are global variables, not constants.
-hid_t native_type(Element element) {
-    switch (element) {
-        case Element::u8:
-            return H5T_NATIVE_UINT8;
-        case Element::i32:
-            return H5T_NATIVE_INT32;
-        case Element::i64:
-            return H5T_NATIVE_INT64;
-        case Element::f32:
-            return H5T_NATIVE_FLOAT;
-        case Element::f64:
-            return H5T_NATIVE_DOUBLE;
-        default:
-            break;
-    }
-    throw base::Error("internal: an element type that our HDF5 files do not have");
-}
-
-}  // namespace
-
 void write_typed(const Group& group, const std::string& name, const TypedArray& array) {
+    constexpr std::size_t kMostDimensions = 8;
     const std::string path = group.path_of(name);
     const auto shape = sizes(array.shape);
     if (shape.size() > kMostDimensions ||

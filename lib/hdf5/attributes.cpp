@@ -22,20 +22,24 @@ void create(const Object& object, const std::string& name, hid_t type, const voi
     check<H5Awrite>(what, attribute.get(), type, value);
 }
 
-// Opens an attribute of one value. Throws DataError unless its type class is in `wanted`; texts
-// must have variable length.
-Id open(const Object& object, const std::string& name, std::initializer_list<H5T_class_t> wanted) {
+// Reads an attribute of one value. Throws DataError unless its type class is in `wanted`; texts
+// must have variable length. The library allocates a text.
+template <class Value>
+Value read(const Object& object, const std::string& name, std::initializer_list<H5T_class_t> wanted,
+           hid_t as) {
     const std::string what = attribute_name(object, name);
-    Id attribute = own<H5Aopen>(what, object.id(), name.c_str(), H5P_DEFAULT);
+    const Id attribute = own<H5Aopen>(what, object.id(), name.c_str(), H5P_DEFAULT);
     const Id space = own<H5Aget_space>(what, attribute.get());
     const Id type = own<H5Aget_type>(what, attribute.get());
     const H5T_class_t kind = check<H5Tget_class>(what, type.get());
-    const bool fits = std::find(wanted.begin(), wanted.end(), kind) != wanted.end() &&
+    const bool fits = std::ranges::find(wanted, kind) != wanted.end() &&
                       (kind != H5T_STRING || H5Tis_variable_str(type.get()) > 0);
     if (!fits || H5Sget_simple_extent_npoints(space.get()) != 1)
         throw base::DataError(
             fmt::format("{} does not have the type that ranklab's files give it", what));
-    return attribute;
+    Value value{};
+    check<H5Aread>(what, attribute.get(), as, static_cast<void*>(&value));
+    return value;
 }
 
 }  // namespace
@@ -59,25 +63,16 @@ void Object::set_text(const std::string& name, const std::string& value) const {
 }
 
 std::int64_t Object::int_attribute(const std::string& name) const {
-    const Id attribute = open(*this, name, {H5T_INTEGER});
-    std::int64_t value = 0;
-    check<H5Aread>(attribute_name(*this, name), attribute.get(), H5T_NATIVE_INT64, &value);
-    return value;
+    return read<std::int64_t>(*this, name, {H5T_INTEGER}, H5T_NATIVE_INT64);
 }
 
 double Object::double_attribute(const std::string& name) const {
-    const Id attribute = open(*this, name, {H5T_FLOAT, H5T_INTEGER});
-    double value = 0;
-    check<H5Aread>(attribute_name(*this, name), attribute.get(), H5T_NATIVE_DOUBLE, &value);
-    return value;
+    return read<double>(*this, name, {H5T_FLOAT, H5T_INTEGER}, H5T_NATIVE_DOUBLE);
 }
 
 std::string Object::text_attribute(const std::string& name) const {
-    const Id attribute = open(*this, name, {H5T_STRING});
     const Id type = text_type(H5T_VARIABLE);
-    char* text = nullptr;  // allocated by the library
-    check<H5Aread>(attribute_name(*this, name), attribute.get(), type.get(),
-                   static_cast<void*>(&text));
+    char* const text = read<char*>(*this, name, {H5T_STRING}, type.get());
     const std::string value = text == nullptr ? "" : text;
     H5free_memory(text);
     return value;

@@ -34,6 +34,21 @@ herr_t note(unsigned level, const H5E_error2_t* error, void* out) noexcept {
     }
 }
 
+// No external links: a foreign file could have any other file opened. Replaces the library's way of
+// following them.
+void refuse_external_links() {
+    H5L_class_t refusal{};
+    refusal.version = H5L_LINK_CLASS_T_VERS;
+    refusal.id = H5L_TYPE_EXTERNAL;
+    refusal.comment = "refused";
+    refusal.trav_func = [](auto...) -> hid_t {  // parameters differ between versions of HDF5
+        H5Epush2(H5E_DEFAULT, "", "", 0, H5E_ERR_CLS, H5E_LINK, H5E_TRAVERSE,
+                 "it is an external link into another file; copy its target here (h5copy)");
+        return H5I_INVALID_HID;
+    };
+    check<H5Lregister>("external links", &refusal);
+}
+
 }  // namespace
 
 void IdTraits::close(type id) noexcept {
@@ -70,6 +85,7 @@ void initialise() {
         // No plugins: a file could name a filter, foreign code that HDF5 loads from
         // HDF5_PLUGIN_PATH.
         check<H5PLset_loading_state>("the library", 0);
+        refuse_external_links();
         return true;
     }();
     static_cast<void>(done);

@@ -47,12 +47,6 @@ void initialise();
 /// header does not cause a huge allocation.
 void check_claim(hid_t object, unsigned long long bytes, std::string_view what);
 
-/// Opens the object `name` (or path). Throws DataError if an external link leads into another file.
-Id open_inside(hid_t place, const std::string& name, const std::string& what);
-/// Opens a dataset with the access properties `access`.
-Id open_dataset_inside(hid_t place, const std::string& name, const std::string& what,
-                       hid_t access = H5P_DEFAULT);
-
 /// A type for UTF-8 text of `size` bytes (padded with NUL) or H5T_VARIABLE.
 Id text_type(std::size_t size);
 

@@ -149,29 +149,6 @@ herr_t add_name(hid_t, const char* name, const H5L_info_t* link, void* members) 
     }
 }
 
-herr_t refuse_to_follow(const char*, const char*, const char*, const char*, unsigned*, hid_t,
-                        void* met) noexcept {
-    *static_cast<bool*>(met) = true;
-    return -1;
-}
-
-// Set by refuse_to_follow when the library meets an external link. One per process, like the
-// library.
-bool& met_external_link() {
-    static bool met = false;
-    return met;
-}
-
-// Made once, since making it costs more than opening an object.
-hid_t link_access() {
-    static const hid_t properties = [] {
-        const hid_t made = check<H5Pcreate>("link access", H5P_LINK_ACCESS);
-        check<H5Pset_elink_cb>("link access", made, refuse_to_follow, &met_external_link());
-        return made;
-    }();
-    return properties;
-}
-
 }  // namespace
 
 Group Group::create_group(const std::string& name, std::size_t members) const {
@@ -189,10 +166,7 @@ Group Group::create_large_group(const std::string& name) const {
 
 Group Group::open_group(const std::string& name) const {
     const std::string path = path_of(name);
-    Id group = open_inside(id(), name, path);
-    if (H5Iget_type(group.get()) != H5I_GROUP)
-        throw base::DataError(fmt::format("{} is not a group", path));
-    return {std::move(group), path};
+    return {own<H5Gopen2>(path, id(), name.c_str(), H5P_DEFAULT), path};
 }
 
 std::string Group::path_of(const std::string& name) const {
@@ -220,28 +194,9 @@ void Group::copy_member(const std::string& name, const Group& to,
                    H5P_DEFAULT);
 }
 
-Object open_dataset(const Group& group, const std::string& name) {
-    const std::string path = group.path_of(name);
-    return {open_dataset_inside(group.id(), name, path), path};
-}
-
-Id open_inside(hid_t place, const std::string& name, const std::string& what) {
-    met_external_link() = false;
-    Id id(H5Oopen(place, name.c_str(), link_access()));
-    if (met_external_link())
-        throw base::DataError(fmt::format(
-            "{} is an external link into another file; copy its target here (h5copy)", what));
-    if (!id) fail(what);
-    return id;
-}
-
-Id open_dataset_inside(hid_t place, const std::string& name, const std::string& what,
-                       hid_t access) {
-    Id id = open_inside(place, name, what);
-    if (H5Iget_type(id.get()) != H5I_DATASET)
-        throw base::DataError(fmt::format("{} is not a dataset", what));
-    if (access != H5P_DEFAULT) id = own<H5Dopen2>(what, place, name.c_str(), access);
-    return id;
+Object open_dataset(const Group& group, const std::string& name, const std::string& title) {
+    const std::string path = title.empty() ? group.path_of(name) : title;
+    return {own<H5Dopen2>(path, group.id(), name.c_str(), H5P_DEFAULT), path};
 }
 
 }  // namespace ranklab::hdf5

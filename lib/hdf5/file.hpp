@@ -31,8 +31,8 @@ class Group : public Object {
     void copy_member(const std::string& name, const Group& to, const std::string& new_name) const;
 };
 
-/// Opens a dataset for its attributes. Throws DataError if `name` is another kind of object.
-Object open_dataset(const Group& group, const std::string& name);
+/// `title` names the dataset in messages; otherwise its path does.
+Object open_dataset(const Group& group, const std::string& name, const std::string& title = {});
 
 /// Whether the file has HDF5's signature; false if it cannot be read or is not regular.
 bool is_hdf5(const std::filesystem::path& path);

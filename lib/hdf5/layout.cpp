@@ -17,6 +17,25 @@ constexpr unsigned long long kChunkBytes = 262144;
 
 }  // namespace
 
+// A function: HDF5's types are global variables, not constants.
+hid_t native_type(base::Element element) {
+    switch (element) {
+        case base::Element::u8:
+            return H5T_NATIVE_UINT8;
+        case base::Element::i32:
+            return H5T_NATIVE_INT32;
+        case base::Element::i64:
+            return H5T_NATIVE_INT64;
+        case base::Element::f32:
+            return H5T_NATIVE_FLOAT;
+        case base::Element::f64:
+            return H5T_NATIVE_DOUBLE;
+        default:
+            break;
+    }
+    throw base::Error("internal: an element type that our HDF5 files do not have");
+}
+
 unsigned long long bytes_of(std::span<const hsize_t> shape, std::size_t element_bytes) {
     unsigned long long bytes = element_bytes;
     for (const hsize_t extent : shape) {
@@ -116,35 +135,44 @@ void read_whole(const Object& dataset, hid_t type, void* values) {
 
 namespace {
 
-Id select(const Object& dataset, const HyperSlab& slab) {
+Id select(const Object& dataset, const Box& box) {
     const std::string& what = dataset.path();
     Id space = own<H5Dget_space>(what, dataset.id());
-    if (bytes_of(slab.count, 1) == 0)
+    const auto start = sizes(box.start), count = sizes(box.count);
+    if (bytes_of(count, 1) == 0)
         check<H5Sselect_none>(what, space.get());
     else
-        check<H5Sselect_hyperslab>(what, space.get(), H5S_SELECT_SET, slab.start.data(), nullptr,
-                                   slab.count.data(), nullptr);
+        check<H5Sselect_hyperslab>(what, space.get(), H5S_SELECT_SET, start.data(), nullptr,
+                                   count.data(), nullptr);
     return space;
 }
 
 }  // namespace
 
-void write_slab(const Object& dataset, const HyperSlab& slab, hid_t type, const void* values,
-                std::size_t size, hid_t transfer) {
-    const Id space = select(dataset, slab);
+void write_box(const Object& dataset, const Box& box, hid_t type, const void* values,
+               std::size_t size, hid_t transfer) {
+    const Id space = select(dataset, box);
     const std::size_t selected = check<H5Sget_select_npoints>(dataset.path(), space.get());
     if (selected != size)
         throw base::Error(fmt::format("internal: {} values for the {} of a part of {}", size,
                                       selected, dataset.path()));
-    const Id memory = space_of(slab.count, dataset.path());
+    const Id memory = space_of(sizes(box.count), dataset.path());
     check<H5Dwrite>(dataset.path(), dataset.id(), type, memory.get(), space.get(), transfer,
                     values);
 }
 
-bool read_slab(const Object& dataset, const HyperSlab& slab, hid_t type, void* values) {
-    const Id space = select(dataset, slab);
-    const Id memory = space_of(slab.count, dataset.path());
-    return H5Dread(dataset.id(), type, memory.get(), space.get(), H5P_DEFAULT, values) >= 0;
+void read_box(const Object& dataset, const Box& box, hid_t type, void* values) {
+    Id space, memory;
+    if (!box.count.empty()) {
+        space = select(dataset, box);
+        memory = space_of(sizes(box.count), dataset.path());
+    }
+    const auto id_or_all = [](const Id& one) { return one ? one.get() : H5S_ALL; };
+    if (H5Dread(dataset.id(), type, id_or_all(memory), id_or_all(space), H5P_DEFAULT, values) < 0)
+        throw base::DataError(
+            fmt::format("{} cannot be read: its file is damaged or truncated; copy or make it "
+                        "again ({})",
+                        dataset.path(), library_text()));
 }
 
 }  // namespace ranklab::hdf5

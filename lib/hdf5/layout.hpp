@@ -6,15 +6,17 @@
 #include <span>
 #include <vector>
 
+#include "base/element.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/object.hpp"
 
 namespace ranklab::hdf5 {
 
-/// A dataset's chunk cache, instead of HDF5's 1 MiB. The slots are a prime, far above the number of
-/// chunks that fit.
-inline constexpr std::size_t kChunkCache = std::size_t{64} << 20U;
+/// Slots of a chunk cache: a prime, far above the number of chunks that fit.
 inline constexpr std::size_t kChunkSlots = 12421;
+
+/// HDF5's type of an element in memory. Throws base::Error for one that our files do not have.
+hid_t native_type(base::Element element);
 
 /// File access properties: closing a file closes its objects, and HDF5's own locks are off.
 Id file_access();
@@ -48,15 +50,11 @@ Object create_dataset(hid_t place, const std::string& name, const std::string& p
 void write_whole(const Object& dataset, hid_t type, const void* values);
 void read_whole(const Object& dataset, hid_t type, void* values);
 
-/// Start and extents of a part of a dataset; empty if an extent is 0.
-struct HyperSlab {
-    std::vector<hsize_t> start, count;
-};
-/// Writes `size` values, row-major. Throws base::Error (a bug) if `slab` has another number.
-void write_slab(const Object& dataset, const HyperSlab& slab, hid_t type, const void* values,
-                std::size_t size, hid_t transfer = H5P_DEFAULT);
-/// Reads a slab, row-major. False if HDF5 cannot read it, which library_text() explains.
-[[nodiscard]] bool read_slab(const Object& dataset, const HyperSlab& slab, hid_t type,
-                             void* values);
+/// Writes `size` values, row-major. Throws base::Error (a bug) if `box` has another number.
+void write_box(const Object& dataset, const Box& box, hid_t type, const void* values,
+               std::size_t size, hid_t transfer = H5P_DEFAULT);
+/// Reads a box, row-major; the whole dataset if it has no dimensions. Throws DataError if HDF5
+/// cannot read it: its file was opened and examined before, so that it is damaged.
+void read_box(const Object& dataset, const Box& box, hid_t type, void* values);
 
 }  // namespace ranklab::hdf5

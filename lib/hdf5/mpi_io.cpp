@@ -13,8 +13,6 @@ namespace ranklab::hdf5 {
 #ifdef H5_HAVE_PARALLEL
 namespace {
 
-using Facts = std::vector<std::pair<std::string, std::string>>;
-
 struct InfoTraits {
     using type = MPI_Info;
     static inline const type empty = MPI_INFO_NULL;
@@ -29,7 +27,7 @@ void mpi_check(int code, const char* call, std::string_view what) {
     throw base::MpiError(fmt::format("{} failed on {}: {}", call, what, text.data()));
 }
 
-void set_hints(MPI_Info info, const MpiIo& options) {
+void set_hints(MPI_Info info, const DatasetFileOptions& options) {
     for (const auto& [key, value] : options.hints) {
         const bool fits = !key.empty() && key.size() < MPI_MAX_INFO_KEY && !value.empty() &&
                           value.size() < MPI_MAX_INFO_VAL;
@@ -77,13 +75,7 @@ std::string implementation(const Facts& hints) {
 
 }  // namespace
 
-bool several_ranks(const void* mpi) {
-    int ranks = 1;
-    if (mpi != nullptr) MPI_Comm_size(*static_cast<const MPI_Comm*>(mpi), &ranks);
-    return ranks > 1;
-}
-
-void use_mpi_io(const Id& access, const MpiIo& options, const base::Settings&) {
+void use_mpi_io(const Id& access, const DatasetFileOptions& options) {
     base::unique_handle<InfoTraits> info;
     if (!options.hints.empty()) {
         MPI_Info raw = MPI_INFO_NULL;
@@ -131,15 +123,11 @@ Facts describe_mpi_io(const Id& file, const std::string& path) {
 
 #else
 
-void use_mpi_io(const Id&, const MpiIo&, const base::Settings& serial) {
+void use_mpi_io(const Id&, const DatasetFileOptions&) {
     throw base::EnvironmentError(
         "this ranklab was built on an HDF5 without MPI, so several ranks cannot write one file; "
-        "let "
-        "one rank write it, or build on a parallel HDF5 (libhdf5-openmpi-dev, libhdf5-mpich-dev)",
-        serial);
-}
-bool several_ranks(const void* mpi) {
-    return mpi != nullptr;
+        "let one rank write it, or build on a parallel HDF5 (libhdf5-openmpi-dev, "
+        "libhdf5-mpich-dev)");
 }
 Id mpi_transfer(Requested) {
     return {};
@@ -147,7 +135,7 @@ Id mpi_transfer(Requested) {
 Transfer outcome_of(const Id&, Requested requested) {
     return {.requested = requested};
 }
-std::vector<std::pair<std::string, std::string>> describe_mpi_io(const Id&, const std::string&) {
+Facts describe_mpi_io(const Id&, const std::string&) {
     return {};
 }
 

@@ -1,10 +1,11 @@
-// Attributes of groups and datasets.
+// Objects of a file with their attributes, and boxes of datasets.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/handle.hpp"
 
@@ -48,6 +49,12 @@ class Object {
   private:
     Id id_;
     std::string path_;
+};
+
+/// A box of a dataset, one start and count per dimension; empty if a count is 0.
+struct Box {
+    std::vector<std::int64_t> start;
+    std::vector<std::int64_t> count;
 };
 
 }  // namespace ranklab::hdf5

@@ -27,18 +27,13 @@ std::string type_of(const Object& dataset) {
                        8 * H5Tget_size(type.get()));
 }
 
-void read_row(const Object& dataset, std::int64_t index, base::Element as, std::byte* to) {
+void read_row(const Object& dataset, const std::vector<std::int64_t>& shape, std::int64_t index,
+              base::Element as, std::byte* to) {
     const std::lock_guard lock(library_mutex());
-    HyperSlab row{{}, shape_of(dataset)};
-    row.start.resize(row.count.size());
-    row.start[0] = static_cast<hsize_t>(index);
+    Box row{std::vector<std::int64_t>(shape.size()), shape};
+    row.start[0] = index;
     row.count[0] = 1;
-    const auto type = as == base::Element::f32 ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT64;
-    if (!read_slab(dataset, row, type, to))
-        throw base::DataError(fmt::format(
-            "row {} of {} cannot be read: its file is damaged or truncated; copy or make "
-            "it again ({})",
-            index, dataset.path(), library_text()));
+    read_box(dataset, row, native_type(as), to);
 }
 
 }  // namespace
@@ -58,16 +53,16 @@ Rows open_rows(const std::string& name) try {
         throw base::DataError(fmt::format("{} is not an HDF5 file; check the name", file));
     const auto opened = std::make_shared<const File>(File::open_to_read(file));
     // Consecutive rows of one chunk are then decompressed once.
+    constexpr std::size_t kCacheBytes = std::size_t{64} << 20U;
     const Id access = own<H5Pcreate>(name, H5P_DATASET_ACCESS);
-    check<H5Pset_chunk_cache>(name, access.get(), kChunkSlots, kChunkCache, 0.75);
+    check<H5Pset_chunk_cache>(name, access.get(), kChunkSlots, kCacheBytes, 0.75);
     const auto dataset = std::make_shared<const Object>(
-        open_dataset_inside(opened->root().id(), name.substr(colon + 1), name, access.get()), name);
-    const auto shape = shape_of(*dataset);
-    return {name,
-            {shape.begin(), shape.end()},
-            type_of(*dataset),
-            [opened, dataset](std::int64_t index, base::Element as, std::byte* to) {
-                read_row(*dataset, index, as, to);
+        own<H5Dopen2>(name, opened->root().id(), name.c_str() + colon + 1, access.get()), name);
+    const auto extents = shape_of(*dataset);
+    const std::vector<std::int64_t> shape(extents.begin(), extents.end());
+    return {name, shape, type_of(*dataset),
+            [opened, dataset, shape](std::int64_t index, base::Element as, std::byte* to) {
+                read_row(*dataset, shape, index, as, to);
             }};
 } catch (const base::Hdf5Error& error) {
     throw base::DataError(fmt::format("{} is damaged or missing ({})", name, error.what()));

@@ -1,6 +1,5 @@
 #include "hdf5/transfer.hpp"
 
-#include <array>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -33,26 +32,7 @@ std::string name_of_mode(int mode, std::span<const char* const> names) {
     return mode >= 0 && mode < std::ssize(names) ? names[mode] : "mode " + std::to_string(mode);
 }
 
-}  // namespace
-
-bool Transfer::fell_back() const {
-    if (requested != Requested::collective) return false;
-    return global_cause != 0 || (io_mode != kChunkCollective && io_mode != kContiguousCollective);
-}
-
-std::string requested_name(const Transfer& transfer) {
-    return transfer.requested == Requested::collective ? "collective" : "independent";
-}
-
-std::string io_mode_name(const Transfer& transfer) {
-    return name_of_mode(transfer.io_mode, kIoModes);
-}
-
-std::string chunk_mode_name(const Transfer& transfer) {
-    return name_of_mode(transfer.chunk_mode, kChunkModes);
-}
-
-std::string cause_name(const Transfer& transfer) {
+std::string cause_of(const Transfer& transfer) {
     std::string text;
     const auto add = [&](std::string_view name, std::uint32_t bits) {
         if (!text.empty()) text += " + ";
@@ -66,6 +46,19 @@ std::string cause_name(const Transfer& transfer) {
     const std::uint32_t unknown = all & ~kKnownCauses;
     if (unknown != 0) add("cause " + std::to_string(unknown), unknown);
     return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+bool Transfer::fell_back() const {
+    if (requested != Requested::collective) return false;
+    return global_cause != 0 || (io_mode != kChunkCollective && io_mode != kContiguousCollective);
+}
+
+std::array<std::string, 4> words_of(const Transfer& transfer) {
+    return {transfer.requested == Requested::collective ? "collective" : "independent",
+            name_of_mode(transfer.io_mode, kIoModes),
+            name_of_mode(transfer.chunk_mode, kChunkModes), cause_of(transfer)};
 }
 
 }  // namespace ranklab::hdf5

@@ -1,6 +1,7 @@
 // How data moved in an HDF5 transfer: HDF5 silently falls back from collective to independent.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -24,12 +25,10 @@ struct Transfer {
     bool fell_back() const;
 };
 
-std::string requested_name(const Transfer& transfer);  ///< "independent", "collective"
-/// The mode as text: "contiguous collective", "no collective", ...
-std::string io_mode_name(const Transfer& transfer);
-std::string chunk_mode_name(const Transfer& transfer);  ///< "none", "link chunk", "multi chunk"
-/// The reasons against a collective transfer, joined by " + ", or "none". Reasons of other ranks
+/// The transfer in words: "independent" or "collective" as requested; the mode ("contiguous
+/// collective", "no collective" ...); the mode of chunks ("none", "link chunk", "multi chunk"); and
+/// the reasons against a collective transfer, joined by " + ", or "none". Reasons of other ranks
 /// alone end with "(elsewhere)".
-std::string cause_name(const Transfer& transfer);
+std::array<std::string, 4> words_of(const Transfer& transfer);
 
 }  // namespace ranklab::hdf5

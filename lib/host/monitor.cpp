@@ -116,43 +116,24 @@ Monitor::Monitor(const std::vector<MonitoredRank>& ranks, double interval_s)
     subjects_.push_back({-1, 0, counters_of_host()});
     for (const auto& one : ranks)
         subjects_.push_back({one.rank, one.pid, counters_of_process(one.pid)});
-    thread_ = std::thread([this] { work(); });
-}
-
-Monitored Monitor::stop() {
-    end();
-    return {host_, std::move(rows_), gpus_.stop(), cpu_energy_.energy()};
+    ticker_.emplace(base::Ticker::Seconds(interval_s), [this](double) { tick(); });
 }
 
 // Takes a last sample unless the previous one is too recent for a rate: CPU time has a resolution
 // of 0.01 s.
-void Monitor::end() {
-    {
-        const std::lock_guard lock(mutex_);
-        stopping_ = true;
-    }
-    changed_.notify_all();
-    if (!thread_.joinable()) return;
-    thread_.join();
+Monitored Monitor::stop() {
+    ticker_.reset();
     if (rows_.empty() || base::seconds_since(last_) > interval_s_ / 2) sample();
+    return {host_, std::move(rows_), gpus_.stop(), cpu_energy_.energy()};
 }
 
-// Doubles the interval each time the number of rows has doubled, so that a long run's rows fit into
-// memory.
-void Monitor::work() {
-    std::size_t most_rows = std::size_t{1} << 17U;
-    std::unique_lock lock(mutex_);
-    while (true) {
-        const auto next = last_ + std::chrono::duration_cast<base::Clock::duration>(
-                                      std::chrono::duration<double>(interval_s_));
-        if (changed_.wait_until(lock, next, [this] { return stopping_; })) return;
-        lock.unlock();
-        sample();
-        lock.lock();
-        if (rows_.size() < most_rows) continue;
-        most_rows *= 2;
-        interval_s_ *= 2;
-    }
+// Takes half as many samples each time the number of rows has doubled, so that a long run's rows
+// fit into memory.
+void Monitor::tick() {
+    if (++ticks_ % ticks_a_sample_ == 0) sample();
+    if (rows_.size() < most_rows_) return;
+    most_rows_ *= 2;
+    ticks_a_sample_ *= 2;
 }
 
 void Monitor::sample() {

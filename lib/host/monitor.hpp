@@ -4,17 +4,16 @@
 
 #include <sys/types.h>
 
-#include <condition_variable>
 #include <filesystem>
 #include <limits>
-#include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/handle.hpp"
+#include "base/ticker.hpp"
 #include "host/energy.hpp"
 #include "host/gpu_monitor.hpp"
 #include "host/process.hpp"
@@ -74,7 +73,6 @@ class Monitor : base::Immovable {
   public:
     /// Samples this host every `interval_s` until stop().
     Monitor(const std::vector<MonitoredRank>& ranks, double interval_s);
-    ~Monitor() { end(); }
 
     /// Takes a last sample.
     Monitored stop();
@@ -85,21 +83,18 @@ class Monitor : base::Immovable {
         pid_t pid;
         Counters last;
     };
-    void work();
+    void tick();
     void sample();
-    void end();
 
     std::vector<Subject> subjects_;
     std::vector<MonitorRow> rows_;
     std::string host_;
     base::Clock::time_point began_, last_;
     double interval_s_;
+    std::size_t ticks_ = 0, ticks_a_sample_ = 1, most_rows_ = std::size_t{1} << 17U;
     CpuEnergy cpu_energy_;
     GpuMonitor gpus_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    bool stopping_ = false;
-    std::thread thread_;
+    std::optional<base::Ticker> ticker_;  // last: it uses the other members
 };
 
 }  // namespace ranklab::host

@@ -12,12 +12,12 @@
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "comm/point_to_point.hpp"
-#include "hdf5/record_file.hpp"
+#include "hdf5/array.hpp"
 #include "results/staged_file.hpp"
 
 namespace ranklab::io {
 
-Transfers gather_transfers(comm::Communicator& ranks, const hdf5::RecordFile& file) {
+Transfers gather_transfers(comm::Communicator& ranks, const hdf5::DatasetFile& file) {
     struct Count {
         hdf5::Transfer transfer;
         std::int64_t calls = 0;
@@ -36,10 +36,11 @@ std::vector<Remark> fallback_remarks(const Transfers& transfers) {
     std::vector<Remark> remarks;
     for (const auto& [transfer, calls] : transfers) {
         if (!transfer.fell_back()) continue;
+        const auto [requested, io_mode, chunk_mode, cause] = words_of(transfer);
         remarks.push_back({fmt::format(
             "{} of {} transfers were not collective as requested (HDF5's mode: {}; cause: {}): "
             "this is no measurement of collective writing",
-            calls, all, io_mode_name(transfer), cause_name(transfer))});
+            calls, all, io_mode, cause)});
     }
     return remarks;
 }
@@ -74,8 +75,9 @@ class Hdf5Reader final : public Reader {
         open(id);
         {
             const auto mark = times_.phase(IoPhase::read);
-            if (is_single(job_)) return file_->read_plane(*dataset_, id, values);
-            file_->read(*dataset_, values);
+            if (is_single(job_))
+                return read_part(*dataset_, {{id, 0, 0}, {1, job_.size, job_.size}}, values);
+            read_part(*dataset_, {}, values);
         }
         const auto mark = times_.phase(IoPhase::close);
         dataset_.reset();
@@ -92,7 +94,7 @@ class Hdf5Reader final : public Reader {
     const Job& job_;
     fs::path path_;
     IoTimes& times_;
-    std::optional<hdf5::RecordSource> file_;
+    std::optional<hdf5::DatasetSource> file_;
     std::optional<hdf5::Object> dataset_;  // closed before the file
 };
 
@@ -106,7 +108,7 @@ std::uint64_t file_bytes(const Job& job) {
                                       kBytesPerFile);
 }
 
-hdf5::RecordFileOptions options_of(const Job& job, const Place& place, Hdf5Form form) {
+hdf5::DatasetFileOptions options_of(const Job& job, const Place& place, Hdf5Form form) {
     auto options = job.hdf5;
     options.mpi = form != Hdf5Form::serial ? comm::native_mpi(place.ranks) : nullptr;
     options.collective_opening = form == Hdf5Form::collective;
@@ -136,7 +138,7 @@ void Hdf5Strategy::open() {
     // If MPI-IO fails on one rank, the others may hang inside it.
     comm::all_or_throw_polling(place_.ranks, [&] {
         const auto options = options_of(job_, place_, form_);
-        file_ = std::make_unique<hdf5::RecordFile>(made_path(), options);
+        file_ = std::make_unique<hdf5::DatasetFile>(made_path(), options);
     });
     make_datasets();
 }
@@ -267,8 +269,8 @@ void Hdf5Strategy::gather_account() {
     const Transfers transfers = gather_transfers(place_.ranks, *file_);
     results::Rows rows("hdf5_transfers");
     for (const auto& [transfer, calls] : transfers) {
-        rows.add({requested_name(transfer), io_mode_name(transfer), chunk_mode_name(transfer),
-                  cause_name(transfer), calls});
+        const auto [requested, io_mode, chunk_mode, cause] = words_of(transfer);
+        rows.add({requested, io_mode, chunk_mode, cause, calls});
     }
     results::Rows mpi_io("mpi_io");
     for (const auto& [key, value] : file_->mpi_io()) mpi_io.add({key, value});

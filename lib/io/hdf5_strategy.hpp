@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "hdf5/record_file.hpp"
+#include "hdf5/dataset_file.hpp"
 #include "io/kernel.hpp"
 #include "io/strategy.hpp"
 #include "results/run.hpp"
@@ -21,7 +21,7 @@ namespace ranklab::io {
 using Transfers = std::map<hdf5::Transfer, std::int64_t>;
 
 /// Sums over ranks, on every rank. Collective.
-Transfers gather_transfers(comm::Communicator& ranks, const hdf5::RecordFile& file);
+Transfers gather_transfers(comm::Communicator& ranks, const hdf5::DatasetFile& file);
 /// A warning for each way in which HDF5 did not honour collective requests.
 std::vector<Remark> fallback_remarks(const Transfers& transfers);
 
@@ -87,7 +87,7 @@ class Hdf5Strategy : public Strategy {
     Place place_;
     Hdf5Form form_;
     Grid grid_;
-    std::unique_ptr<hdf5::RecordFile> file_;
+    std::unique_ptr<hdf5::DatasetFile> file_;
     std::optional<hdf5::Object> dataset_;
     std::int64_t open_id_ = -1;
     Values values_;

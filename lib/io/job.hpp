@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "hdf5/record_file.hpp"
+#include "hdf5/dataset_file.hpp"
 
 namespace ranklab::io {
 
@@ -34,7 +34,7 @@ struct Job {
     std::int64_t chunk = 0;  ///< edge of square chunks; 0: contiguous
     /// The strategy sets the ranks. The alignment is a cache line: to other addresses the kernel
     /// copies a fifth slower (docs/writing.md).
-    hdf5::RecordFileOptions hdf5{.alignment = 64};
+    hdf5::DatasetFileOptions hdf5{.alignment = 64};
 
     std::int64_t values_per_record() const { return size * size; }
 };

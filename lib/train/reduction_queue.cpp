@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/annotation.hpp"
+#include "base/phase.hpp"
 #include "base/progress.hpp"
 
 namespace ranklab::train {

@@ -10,9 +10,9 @@
 #include <set>
 #include <unordered_set>
 
-#include "base/annotation.hpp"
 #include "base/error.hpp"
 #include "base/numbers.hpp"
+#include "base/phase.hpp"
 #include "device/gpus.hpp"
 #include "train/torch_cuda.hpp"
 

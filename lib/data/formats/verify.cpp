@@ -82,7 +82,7 @@ Finding volumes(const Job& job) {
     comm::all_or_throw(job.control, [&] { pair = open_volumes(job.file, true); });
     Finding finding;
     for (std::size_t i = 0; i < kVolumeNames.size(); ++i) {
-        const auto& place = pair->volumes[i].place();
+        const auto& place = pair->volumes[i].place;
         const auto found =
             check_planes(job.control, pair->volumes[i], job.progress, [](auto&&...) {});
         finding.content += fmt::format(

@@ -25,14 +25,14 @@ std::string place_text(std::int64_t place, std::span<const std::int64_t> shape) 
     return base::shape_text(index);
 }
 
-hdf5::Volume open_volume(const fs::path& file, const hdf5::Group& root, const char* name,
-                         std::int64_t channels, bool cube) {
+Volume open_volume(const fs::path& file, const hdf5::Group& root, const char* name,
+                   std::int64_t channels, bool cube) {
     if (!root.has(name))
         fail(file, fmt::format("it has no dataset /{}; a volume file holds /Nbody [4, L, L, L] and "
                                "/Hydro [5, L, L, L]; name another dataset as FILE:/DATASET",
                                name));
-    auto volume = hdf5::Volume::open(root, name, fmt::format("{}:/{}", file.string(), name));
-    const auto& place = volume.place();
+    auto object = hdf5::open_dataset(root, name, fmt::format("{}:/{}", file.string(), name));
+    auto place = hdf5::place_of(object);
     const auto& shape = place.shape;
     if (shape.size() != 4 || shape[0] != channels || std::ranges::min(shape) < 1 ||
         (cube && (shape[1] != shape[2] || shape[1] != shape[3])))
@@ -43,7 +43,7 @@ hdf5::Volume open_volume(const fs::path& file, const hdf5::Group& root, const ch
     if (place.direct() && place.end() > fs::file_size(file))
         fail(file, fmt::format("it is truncated: /{} ends at byte {}, the file at byte {}", name,
                                place.end(), fs::file_size(file)));
-    return volume;
+    return {std::move(object), std::move(place)};
 }
 
 }  // namespace
@@ -58,8 +58,8 @@ VolumePair open_volumes(const fs::path& file, bool cube) try {
     const auto root = pair.file.root();
     pair.volumes.push_back(open_volume(file, root, kVolumeNames[0], 4, cube));
     pair.volumes.push_back(open_volume(file, root, kVolumeNames[1], 5, cube));
-    const auto& one = pair.volumes[0].place().shape;
-    const auto& two = pair.volumes[1].place().shape;
+    const auto& one = pair.volumes[0].place.shape;
+    const auto& two = pair.volumes[1].place.shape;
     if (!std::equal(one.begin() + 1, one.end(), two.begin() + 1))
         fail(file, fmt::format("/Nbody has the shape {} and /Hydro {}; they do not belong together",
                                base::shape_text(one), base::shape_text(two)));
@@ -68,10 +68,10 @@ VolumePair open_volumes(const fs::path& file, bool cube) try {
     fail(file, fmt::format("it is truncated or damaged ({}); copy or make it again", error.what()));
 }
 
-std::optional<std::uint64_t> stored_sum(const hdf5::Volume& volume) {
+std::optional<std::uint64_t> stored_sum(const Volume& volume) {
     constexpr const char* kName = "checksum_sum64";
-    if (!volume.object().has_attribute(kName)) return std::nullopt;
-    return std::bit_cast<std::uint64_t>(volume.object().int_attribute(kName));
+    if (!volume.object.has_attribute(kName)) return std::nullopt;
+    return std::bit_cast<std::uint64_t>(volume.object.int_attribute(kName));
 }
 
 void ValueScan::add(std::int64_t place, std::span<const float> values) {
@@ -87,7 +87,7 @@ void ValueScan::add(std::int64_t place, std::span<const float> values) {
     sum += sum64(place, values);
 }
 
-void ValueScan::add_planes(const hdf5::VolumeShape& shape, base::Share planes,
+void ValueScan::add_planes(const VolumeShape& shape, base::Share planes,
                            std::span<const float> values) {
     const std::int64_t plane = shape[2] * shape[3];
     const std::int64_t part = planes.count * plane;

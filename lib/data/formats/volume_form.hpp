@@ -17,16 +17,32 @@
 #include "base/numbers.hpp"
 #include "comm/communicator.hpp"
 #include "data/source.hpp"
+#include "hdf5/dataset_place.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/volume.hpp"
 
 namespace ranklab::data {
 
 inline constexpr std::array kVolumeNames{"Nbody", "Hydro"};
 
+using VolumeShape = std::array<std::int64_t, 4>;  ///< channels, depth (z), height (y), width (x)
+
+struct Volume {
+    hdf5::Object object;
+    hdf5::DatasetPlace place;
+
+    VolumeShape shape() const {
+        return {place.shape[0], place.shape[1], place.shape[2], place.shape[3]};
+    }
+};
+
+/// All channels of these planes.
+inline hdf5::Box part_of(const VolumeShape& shape, base::Share planes) {
+    return {{0, planes.first, 0, 0}, {shape[0], planes.count, shape[2], shape[3]}};
+}
+
 struct VolumePair {
     hdf5::File file;
-    std::vector<hdf5::Volume> volumes;  ///< Nbody, Hydro
+    std::vector<Volume> volumes;  ///< Nbody, Hydro
 };
 
 /// Opens both datasets: float32 [4, D, H, W] and [5, D, H, W] of equal extents, complete in the
@@ -34,7 +50,7 @@ struct VolumePair {
 VolumePair open_volumes(const std::filesystem::path& file, bool cube);
 
 /// The checksum that was stored with the values, if any.
-std::optional<std::uint64_t> stored_sum(const hdf5::Volume& volume);
+std::optional<std::uint64_t> stored_sum(const Volume& volume);
 
 /// A checksum whose parts can be added in any order: over the elements of a row-major array from
 /// place `first`, the sum modulo 2^64 of mix64(place * kGolden64 + the float's 32 bits).
@@ -58,9 +74,8 @@ struct ValueScan {
 
     /// Values from `place` of the whole array on.
     void add(std::int64_t place, std::span<const float> values);
-    /// All channels of these planes of a volume, as VolumePart orders them.
-    void add_planes(const hdf5::VolumeShape& shape, base::Share planes,
-                    std::span<const float> values);
+    /// All channels of these planes of a volume, as part_of() orders them.
+    void add_planes(const VolumeShape& shape, base::Share planes, std::span<const float> values);
     /// Collective.
     void gather(comm::Communicator& control);
     /// Throws DataError if a value of `what` ("x.h5:/Nbody", "x.npy") is not finite, or if the sum

@@ -14,7 +14,6 @@
 #include "base/npy_header.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "comm/point_to_point.hpp"
 #include "data/formats/npy.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/make/output_file.hpp"
@@ -31,7 +30,7 @@ constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own
 struct Input {
     fs::path path;
     std::string dataset;
-    hdf5::VolumeShape shape{};  // [C, D, H, W]
+    VolumeShape shape{};  // [C, D, H, W]
 };
 
 std::string name_for(const hdf5::Rows& npy, const ConvertSpec& spec) {
@@ -88,12 +87,13 @@ void transpose(std::span<const float> from, std::int64_t columns, std::vector<fl
 }
 
 // Returns the checksum of the dataset.
-std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::VolumeWriter& file,
+std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::DatasetFile& file,
                         base::ProgressSink& progress) {
     hdf5::Rows npy;
     comm::all_or_throw(control, [&] { npy = open_npy_rows(input.path.string()); });
     const std::int64_t channels = input.shape[0];
     const std::int64_t plane = channels * input.shape[2] * input.shape[3];
+    const auto dataset = file.open(input.dataset);
     std::vector<float> values;
     std::vector<float> turned;
     ValueScan read, written;
@@ -106,7 +106,7 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::V
         });
         read.add(planes.first * plane, values);
         transpose(values, channels, turned);
-        file.write(input.dataset, part_of(channels, planes), turned);
+        file.write(dataset, part_of(input.shape, planes), turned, hdf5::Requested::collective);
         written.add_planes(input.shape, planes, turned);
     });
     read.gather(control);
@@ -134,8 +134,8 @@ std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpe
         bytes +=
             4 * static_cast<std::uint64_t>(s[0]) * static_cast<std::uint64_t>(s[1] * s[2] * s[3]);
     OutputFile output(control, spec.output, spec.force, bytes);
-    hdf5::VolumeWriter file(output.path(), comm::native_mpi(control));
-    for (const auto& input : inputs) file.make(input.dataset, input.shape, spec.chunk);
+    hdf5::DatasetFile file(output.path(), volume_file(control));
+    for (const auto& input : inputs) make_volume(file, input.dataset, input.shape, spec.chunk);
     file.flush();
     comm::all_or_throw(control, [&] {
         if (control.rank() == 0) output.reserve(kHeaderBytes);
@@ -160,9 +160,9 @@ std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpe
 namespace {
 
 // Writes the values as [D, H, W, C], and checks each of them.
-void copy_out(comm::Communicator& control, const hdf5::Volume& volume, OutputFile& out,
+void copy_out(comm::Communicator& control, const Volume& volume, OutputFile& out,
               base::ProgressSink& progress) {
-    const auto shape = shape_of(volume);
+    const auto shape = volume.shape();
     const auto& [channels, depth, height, width] = shape;
     const std::string header = base::npy_header("<f4", {depth, height, width, channels});
     comm::all_or_throw(control, [&] {
@@ -188,7 +188,7 @@ std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpe
     std::vector<Converted> report;
     std::vector<std::unique_ptr<OutputFile>> outputs;
     for (std::size_t i = 0; i < 2; ++i) {
-        const auto [channels, depth, height, width] = shape_of(pair->volumes[i]);
+        const auto [channels, depth, height, width] = pair->volumes[i].shape();
         const std::string target = spec.output.string() + (i == 0 ? "_data.npy" : "_label.npy");
         const std::uint64_t bytes = 4 * channels * depth * height * width;
         outputs.push_back(std::make_unique<OutputFile>(control, target, spec.force, bytes));

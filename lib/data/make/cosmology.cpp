@@ -7,7 +7,6 @@
 
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
-#include "comm/point_to_point.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/make/output_file.hpp"
 #include "data/make/pieces.hpp"
@@ -126,23 +125,25 @@ void make_planes(const CosmologySpec& spec, base::Share planes, std::span<float>
     }
 }
 
-hdf5::VolumeShape shape_of(std::int64_t channels, std::int64_t edge) {
+VolumeShape shape_of(std::int64_t channels, std::int64_t edge) {
     return {channels, edge, edge, edge};
 }
 
 // Returns the checksums.
 std::array<std::uint64_t, 2> write_volume(comm::Communicator& control, const CosmologySpec& spec,
-                                          hdf5::VolumeWriter& file, base::ProgressSink& progress) {
+                                          hdf5::DatasetFile& file, base::ProgressSink& progress) {
     std::vector<float> nbody, hydro;
     ValueScan of_nbody, of_hydro;
+    const auto nbody_set = file.open("Nbody"), hydro_set = file.open("Hydro");
+    const auto nbody_shape = shape_of(kMatter, spec.edge), hydro_shape = shape_of(kGas, spec.edge);
     for_each_piece(control, shape_of(kMatter + kGas, spec.edge), progress, [&](base::Share planes) {
         nbody.resize(kMatter * planes.count * spec.edge * spec.edge);
         hydro.resize(kGas * planes.count * spec.edge * spec.edge);
         make_planes(spec, planes, nbody, hydro);
-        file.write("Nbody", part_of(kMatter, planes), nbody);
-        file.write("Hydro", part_of(kGas, planes), hydro);
-        of_nbody.add_planes(shape_of(kMatter, spec.edge), planes, nbody);
-        of_hydro.add_planes(shape_of(kGas, spec.edge), planes, hydro);
+        file.write(nbody_set, part_of(nbody_shape, planes), nbody, hdf5::Requested::collective);
+        file.write(hydro_set, part_of(hydro_shape, planes), hydro, hdf5::Requested::collective);
+        of_nbody.add_planes(nbody_shape, planes, nbody);
+        of_hydro.add_planes(hydro_shape, planes, hydro);
     });
     of_nbody.gather(control);
     of_hydro.gather(control);
@@ -208,9 +209,9 @@ CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec&
                                const std::filesystem::path& target, bool force,
                                const std::string& version, base::ProgressSink& progress) {
     OutputFile output(control, target, force, cosmology_bytes(spec) + kHeaderBytes);
-    hdf5::VolumeWriter file(output.path(), comm::native_mpi(control));
-    file.make("Nbody", shape_of(kMatter, spec.edge), spec.chunk);
-    file.make("Hydro", shape_of(kGas, spec.edge), spec.chunk);
+    hdf5::DatasetFile file(output.path(), volume_file(control));
+    make_volume(file, "Nbody", shape_of(kMatter, spec.edge), spec.chunk);
+    make_volume(file, "Hydro", shape_of(kGas, spec.edge), spec.chunk);
     file.flush();
     CosmologyReport report;
     comm::all_or_throw(control, [&] {

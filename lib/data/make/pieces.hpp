@@ -11,8 +11,10 @@
 #include "base/progress.hpp"
 #include "comm/communicator.hpp"
 #include "comm/exchange.hpp"
+#include "comm/point_to_point.hpp"
 #include "data/formats/volume_form.hpp"
-#include "hdf5/volume.hpp"
+#include "hdf5/array.hpp"
+#include "hdf5/dataset_file.hpp"
 
 namespace ranklab::data {
 
@@ -20,7 +22,7 @@ namespace ranklab::data {
 /// ranks make the same number of calls, so that `visit` can be collective; a rank with fewer planes
 /// gets empty shares at the end.
 template <class Visit>
-void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape,
+void for_each_piece(comm::Communicator& control, const VolumeShape& shape,
                     base::ProgressSink& progress, Visit visit) {
     const base::Share mine = base::share_of(shape[1], control.rank(), control.world_size());
     const std::int64_t longest = base::share_of(shape[1], 0, control.world_size()).count;
@@ -38,35 +40,44 @@ void for_each_piece(comm::Communicator& control, const hdf5::VolumeShape& shape,
     }
 }
 
-/// All channels of these planes.
-inline hdf5::VolumePart part_of(std::int64_t channels, base::Share planes) {
-    return {.channels = channels, .first_plane = planes.first, .planes = planes.count};
+/// Options of a file of volumes. Chunks and contiguous datasets begin at multiples of a page, so
+/// that pages are not shared.
+inline hdf5::DatasetFileOptions volume_file(comm::Communicator& control) {
+    return {.mpi = control.world_size() > 1 ? comm::native_mpi(control) : nullptr,
+            .group = "/",
+            .setting = "output",
+            .element = base::Element::f32,
+            .alignment = 4096,
+            .chunk_cache = std::size_t{64} << 20U,
+            .collective_opening = false};
 }
 
-inline hdf5::VolumeShape shape_of(const hdf5::Volume& volume) {
-    const auto& s = volume.place().shape;
-    return {s[0], s[1], s[2], s[3]};
+/// Makes a dataset in chunks of all channels of a cube with the edge `chunk`; contiguous for 0.
+inline void make_volume(hdf5::DatasetFile& file, const std::string& name, const VolumeShape& shape,
+                        std::int64_t chunk) {
+    const VolumeShape edges{shape[0], chunk, chunk, chunk};
+    file.make(name, shape, chunk == 0 ? std::span<const std::int64_t>() : edges);
 }
 
 /// Collective. Reads a volume, each rank its planes, and checks all values against the stored
 /// checksum; visit(planes, values) gets each piece. Throws DataError for a fault.
 template <class Visit>
-ValueScan check_planes(comm::Communicator& control, const hdf5::Volume& volume,
+ValueScan check_planes(comm::Communicator& control, const Volume& volume,
                        base::ProgressSink& progress, Visit visit) {
-    const auto shape = shape_of(volume);
+    const auto shape = volume.shape();
     ValueScan found;
     comm::all_or_throw(control, [&] {
         std::vector<float> values;
         for_each_piece(control, shape, progress, [&](base::Share planes) {
             values.resize(shape[0] * planes.count * shape[2] * shape[3]);
-            volume.read(part_of(shape[0], planes), values);
+            hdf5::read_part(volume.object, part_of(shape, planes), values);
             found.add_planes(shape, planes, values);
             visit(planes, std::span<const float>(values));
         });
     });
     found.gather(control);
     comm::all_or_throw(control,
-                       [&] { found.judge(volume.object().path(), shape, stored_sum(volume)); });
+                       [&] { found.judge(volume.object.path(), shape, stored_sum(volume)); });
     return found;
 }
 

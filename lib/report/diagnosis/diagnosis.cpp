@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "base/numbers.hpp"
@@ -66,19 +67,17 @@ struct Steps {
 
 void add_cores(Steps& all) {
     const auto& first = all.run.hosts.front();
-    base::NumberRanges of_host;
+    std::set<std::size_t> of_host;
     for (const auto& row : all.run.hosts) {
         if (row.host != first.host) continue;
         ++all.ranks;
-        const auto cores = base::ranges_in(row.cores).value_or(base::NumberRanges());
-        of_host.insert(of_host.end(), cores.begin(), cores.end());
+        of_host.merge(base::numbers_in(row.cores).value_or(std::set<std::size_t>()));
     }
     const bool on_gpu = all.run.setting(setting::kDevice) == "cuda";
     if (on_gpu || first.threads == 0 || of_host.empty()) return;
     all.threads = first.threads;
-    all.own_cores =
-        static_cast<double>(base::count_of(base::ranges_in(first.cores).value_or(of_host)));
-    all.host_cores = static_cast<double>(base::count_of(of_host));
+    all.own_cores = base::real(base::numbers_in(first.cores).value_or(of_host).size());
+    all.host_cores = base::real(of_host.size());
 }
 
 // Measures nothing if backward contains the wait for other ranks, which looks like computing.

@@ -52,7 +52,6 @@ std::string parts_of(const Run& run, std::span<const Part> parts) {
     for (const auto& [key, as, usual] : parts)
         if (const std::string value = model::value_of(run, key); !value.empty() && value != usual)
             text += fmt::format("/{}{}{}", as, *as == '\0' ? "" : ":", value);
-    text = base::valid_utf8(text);
     std::ranges::replace_if(
         text, [](char c) { return static_cast<unsigned char>(c) <= 0x20U || c == 0x7f; }, '_');
     return text;

@@ -72,23 +72,11 @@ std::string markdown_row(const std::vector<std::string>& cells) {
     return "| " + base::join(cells, " | ") + " |\n";
 }
 
-// Replaces control characters by blanks. Tabs and line ends stay: CSV can quote them.
-std::string harmless(std::string_view raw) {
-    std::string text;
-    while (!raw.empty()) {
-        const base::Letter letter = base::first_letter(raw);
-        const bool kept = std::string_view("\t\r\n").find(raw.front()) != std::string_view::npos;
-        text += letter.good && base::steers(letter.code) && !kept ? " " : letter.shown(raw);
-        raw.remove_prefix(letter.bytes);
-    }
-    return text;
-}
-
 // A spreadsheet takes a text that begins with one of these characters for a formula; an apostrophe
 // marks it as text. A text with an apostrophe gets a second one, so that a reader may always drop
 // the first.
 std::string csv_cell(const std::string& raw) {
-    std::string field = harmless(raw);
+    std::string field = base::one_line(raw, "\t\r\n");  // which CSV can quote
     if (raw.find_first_of("=+-@\t\r\n'") == 0) field.insert(field.begin(), '\'');
     if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
     return fmt::format("\"{}\"", base::join(base::split(field, '"'), "\"\""));

@@ -70,26 +70,51 @@ Cores gpus_of(const Run& run, const std::vector<HostRow>& rows) {
 
 // The ranks of one host: their CPUs and their threads.
 struct Host {
-    std::vector<base::NumberRanges> sets;
+    std::vector<std::set<std::size_t>> cpus;
     std::vector<std::size_t> threads;
 };
+
+// Ranks of a host, by index, that share CPUs, directly or through other ranks.
+struct Sharers {
+    std::set<std::size_t> cpus;
+    std::vector<std::size_t> ranks;
+};
+
+std::vector<Sharers> sharers_on(const Host& host) {
+    std::vector<Sharers> all;
+    for (std::size_t i = 0; i < host.cpus.size(); ++i) {
+        const auto shares = [&](const Sharers& other) {
+            return std::ranges::any_of(host.cpus[i],
+                                       [&](auto cpu) { return other.cpus.contains(cpu); });
+        };
+        Sharers joined;
+        for (const auto& other : all) {
+            if (!shares(other)) continue;
+            joined.cpus.insert(other.cpus.begin(), other.cpus.end());
+            joined.ranks.insert(joined.ranks.end(), other.ranks.begin(), other.ranks.end());
+        }
+        std::erase_if(all, shares);
+        joined.cpus.insert(host.cpus[i].begin(), host.cpus[i].end());
+        joined.ranks.push_back(i);
+        all.push_back(std::move(joined));
+    }
+    return all;
+}
 
 // Counts the cores of each set of ranks that share CPUs: not more than they have, nor more than
 // their threads can use.
 void add(Cores& cores, const Host& host) {
-    for (const auto& together : base::connected(host.sets)) {
-        base::NumberRanges all;
+    for (const auto& [cpus, ranks] : sharers_on(host)) {
         std::size_t threads = 0, useful = 0;
-        for (const auto i : together) {
-            all.insert(all.end(), host.sets[i].begin(), host.sets[i].end());
-            const std::size_t own = base::count_of(host.sets[i]);
+        for (const auto i : ranks) {
+            const std::size_t own = host.cpus[i].size();
             if (host.threads[i] > own)
                 cores.oversubscription =
                     threads_on(host.threads[i], "compute thread", own, cores.unit) + " of a rank";
             threads += host.threads[i];
             useful += std::min(host.threads[i], own);
         }
-        const std::size_t there = base::count_of(all);
+        const std::size_t there = cpus.size();
         if (useful > there)
             cores.oversubscription = threads_on(threads, "compute thread", there, cores.unit);
         cores.count += std::min(useful, there);
@@ -102,11 +127,11 @@ Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
         std::ranges::none_of(rows, [](const HostRow& row) { return row.cores.empty(); });
     Cores cores{.unit = physical ? "core" : "CPU"};
     for (const auto& row : rows) {
-        const auto own = base::ranges_in(physical ? row.cores : row.cpus);
+        const auto own = base::numbers_in(physical ? row.cores : row.cpus);
         const std::size_t threads = threads_of(run, row);
         if (!own) return {.why_not = "the CPUs of its ranks are not stored"};
         if (threads == 0) return {.why_not = "its number of compute threads is not stored"};
-        hosts[row.host].sets.push_back(*own);
+        hosts[row.host].cpus.push_back(*own);
         hosts[row.host].threads.push_back(threads);
     }
     const auto quota = base::number_in(run.fact(fact::kCpuQuota));  // per host

@@ -3,7 +3,7 @@
 #include <hdf5.h>
 
 #include "comm/point_to_point.hpp"
-#include "hdf5/record_file.hpp"
+#include "hdf5/dataset_file.hpp"
 #include "io/hdf5_strategy.hpp"
 #include "mpi/shared_folder.hpp"
 
@@ -28,7 +28,7 @@ hdf5::Object make_float32(const hdf5::Object& beside, hsize_t extent) {
 TEST(Fallback, OfATypeConversionIsMarked) {
     const SharedFolder folder;
     const int ranks = world().world_size();
-    hdf5::RecordFile file(folder.path() / "x.h5", {.mpi = comm::native_mpi(world())});
+    hdf5::DatasetFile file(folder.path() / "x.h5", {.mpi = comm::native_mpi(world())});
     const std::vector<std::int64_t> shape{ranks};
     file.make("plain", shape, {});
     Transfers transfers;

@@ -139,20 +139,20 @@ TEST(HumanBytes, ScalesBy1024) {
 
 // The cases of Unicode 15, tables 3-8 to 3-11, as Python's bytes.decode("utf-8", "replace") makes
 // them but for one U+FFFD a byte.
-TEST(ValidUtf8, KeepsWhatIsValidAndReplacesEachOtherByte) {
+TEST(OneLine, KeepsWhatIsValidAndReplacesEachOtherByte) {
     const std::string mark = "\xEF\xBF\xBD";
-    EXPECT_EQ(valid_utf8("a\tb\n"), "a\tb\n");
-    EXPECT_EQ(valid_utf8("s\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80"),
+    EXPECT_EQ(one_line("a\tb\n\v", "\t\n"), "a\tb\n ");
+    EXPECT_EQ(one_line("s\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80"),
               "s\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80");
-    EXPECT_EQ(valid_utf8("\xFF"
-                         "a\x80"),
+    EXPECT_EQ(one_line("\xFF"
+                       "a\x80"),
               mark + "a" + mark);
-    EXPECT_EQ(valid_utf8("\xC3"), mark);
-    EXPECT_EQ(valid_utf8("\xC0\xAF"), mark + mark);                        // overlong
-    EXPECT_EQ(valid_utf8("\xE0\x80\xAF"), mark + mark + mark);             // overlong
-    EXPECT_EQ(valid_utf8("\xED\xA0\x80"), mark + mark + mark);             // a surrogate
-    EXPECT_EQ(valid_utf8("\xF4\x90\x80\x80"), mark + mark + mark + mark);  // above U+10FFFF
-    EXPECT_EQ(valid_utf8("\xE2\x82x"), mark + mark + "x");
+    EXPECT_EQ(one_line("\xC3"), mark);
+    EXPECT_EQ(one_line("\xC0\xAF"), mark + mark);                        // overlong
+    EXPECT_EQ(one_line("\xE0\x80\xAF"), mark + mark + mark);             // overlong
+    EXPECT_EQ(one_line("\xED\xA0\x80"), mark + mark + mark);             // a surrogate
+    EXPECT_EQ(one_line("\xF4\x90\x80\x80"), mark + mark + mark + mark);  // above U+10FFFF
+    EXPECT_EQ(one_line("\xE2\x82x"), mark + mark + "x");
 }
 
 TEST(HumanDuration, ShowsTwoUnitsAtMost) {

@@ -114,6 +114,8 @@ TEST(Cores, AreThoseThatTheRanksCouldUse) {
               "4 compute threads on 1 CPU of a rank"},
              {with(on_cpus(step_run("a", 3, 1), {"0-1", "0-1", "2-5"}), "threads", "2"), 4, "CPU",
               "4 compute threads on 2 CPUs"},
+             {with(on_cpus(step_run("a", 3, 1), {"0-1", "3-4", "1-3"}), "threads", "2"), 5, "CPU",
+              "6 compute threads on 5 CPUs"},
              {on_cores(wide("8"), "0-3"), 4, "core", "8 compute threads on 4 cores of a rank"},
              {on_cores(on_cpus(step_run("b", 2, 1), {"0", "8"}), "0"), 1, "core",
               "2 compute threads on 1 core"},

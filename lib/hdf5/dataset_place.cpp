@@ -1,88 +1,17 @@
-#include "hdf5/volume.hpp"
+#include "hdf5/dataset_place.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <mutex>
 #include <numeric>
 
 #include "base/error.hpp"
-#include "base/progress.hpp"
 #include "hdf5/check.hpp"
 #include "hdf5/layout.hpp"
-#include "hdf5/mpi_io.hpp"
 
 namespace ranklab::hdf5 {
-
-namespace {
-
-constexpr hsize_t kAlignment = 4096;  // of a page, so that chunks share none
-constexpr hsize_t kAlignFrom = 4096;  // smaller objects (headers, B-trees) stay together
-
-Id access_properties(const void* mpi, bool parallel) {
-    Id access = file_access();
-    check<H5Pset_libver_bounds>("file access", access.get(), H5F_LIBVER_V18, H5F_LIBVER_V110);
-    check<H5Pset_alignment>("file access", access.get(), kAlignFrom, kAlignment);
-    // The chunk cache gathers rows of a chunk. In HDF5's default of 1 MiB no chunk fits, and each
-    // row is a separate write. Collective writes bypass the cache.
-    check<H5Pset_cache>("file access", access.get(), 0, kChunkSlots, kChunkCache, 0.75);
-    if (parallel) use_mpi_io(access, {.mpi = mpi, .collective_opening = false});
-    return access;
-}
-
-Id creation_properties(const VolumeShape& shape, std::int64_t chunk_edge) {
-    Id properties = plain_dataset();
-    check<H5Pset_alloc_time>("a dataset", properties.get(), H5D_ALLOC_TIME_EARLY);
-    if (chunk_edge == 0) return properties;
-    std::vector<hsize_t> chunk = sizes(shape);
-    for (std::size_t axis = 1; axis < 4; ++axis)
-        chunk[axis] = std::min<hsize_t>(chunk_edge, chunk[axis]);
-    set_chunk(properties, chunk);
-    return properties;
-}
-
-HyperSlab slab_of(const Object& dataset, const VolumePart& part) {
-    HyperSlab slab{
-        sizes(std::array{part.first_channel, part.first_plane, std::int64_t{0}, std::int64_t{0}}),
-        shape_of(dataset)};
-    slab.count[0] = part.channels;
-    slab.count[1] = part.planes;
-    return slab;
-}
-
-}  // namespace
-
-VolumeWriter::VolumeWriter(const std::filesystem::path& path, const void* mpi)
-    : path_(path.string()), parallel_(several_ranks(mpi)) {
-    const Id access = access_properties(mpi, parallel_);
-    file_ = own<H5Fcreate>(path_, path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
-    if (parallel_) transfer_ = mpi_transfer(Requested::collective);
-}
-
-void VolumeWriter::make(const std::string& name, const VolumeShape& shape,
-                        std::int64_t chunk_edge) {
-    datasets_.emplace(name, create_dataset(file_.get(), name, path_ + "/" + name, H5T_NATIVE_FLOAT,
-                                           sizes(shape), creation_properties(shape, chunk_edge)));
-}
-
-void VolumeWriter::write(const std::string& name, const VolumePart& part,
-                         std::span<const float> values) {
-    const Object& dataset = datasets_.at(name);
-    write_slab(dataset, slab_of(dataset, part), H5T_NATIVE_FLOAT, values.data(), values.size(),
-               parallel_ ? transfer_.get() : H5P_DEFAULT);
-    base::count_progress();
-}
-
-void VolumeWriter::flush() {
-    check<H5Fflush>(path_, file_.get(), H5F_SCOPE_GLOBAL);
-}
-
-void VolumeWriter::close() {
-    datasets_.clear();
-    check<H5Fclose>(path_, file_.release());
-}
 
 namespace {
 
@@ -189,25 +118,6 @@ DatasetPlace place_of(const Object& dataset) {
     place.indirect = find(dataset, place);
     if (!place.direct()) place.offsets.clear();
     return place;
-}
-
-Volume Volume::open(const Group& group, const std::string& name, const std::string& title) {
-    Object object(open_dataset_inside(group.id(), name, title), title);
-    DatasetPlace place = place_of(object);
-    return {std::move(object), std::move(place)};
-}
-
-void Volume::read(const VolumePart& part, std::span<float> values) const {
-    const std::lock_guard lock(library_mutex());
-    const auto slab = slab_of(object_, part);
-    if (bytes_of(slab.count, 1) != values.size())
-        throw base::Error("internal: the memory for a part of a volume has another size");
-    // The file was opened and examined before: what cannot be decompressed now is damaged.
-    if (!read_slab(object_, slab, H5T_NATIVE_FLOAT, values.data()))
-        throw base::DataError(fmt::format(
-            "{} cannot be read: its file is damaged or truncated; copy or make it again "
-            "({})",
-            object_.path(), library_text()));
 }
 
 }  // namespace ranklab::hdf5

@@ -1,4 +1,4 @@
-#include "hdf5/record_file.hpp"
+#include "hdf5/dataset_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,10 +12,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <span>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -28,22 +26,17 @@
 namespace ranklab::hdf5 {
 namespace {
 
-constexpr const char* kGroup = "output";
-constexpr const char* kSetting = "directory";
+constexpr const char* kReadGroup = "/output";
 
-Id access_properties(const RecordFileOptions& options) {
+Id access_properties(const DatasetFileOptions& options) {
     Id access = file_access();
     const auto oldest = options.latest_format ? H5F_LIBVER_LATEST : H5F_LIBVER_EARLIEST;
     check<H5Pset_libver_bounds>("file access", access.get(), oldest, H5F_LIBVER_LATEST);
     if (options.alignment > 1)
         check<H5Pset_alignment>("file access", access.get(), options.alignment, options.alignment);
-    if (options.mpi != nullptr)
-        use_mpi_io(access,
-                   {.mpi = options.mpi,
-                    .hints = options.hints,
-                    .collective_metadata = options.collective_metadata,
-                    .collective_opening = options.collective_opening},
-                   {"strategy hdf5-serial"});
+    if (options.chunk_cache > 0)
+        check<H5Pset_cache>("file access", access.get(), 0, kChunkSlots, options.chunk_cache, 0.75);
+    if (options.mpi != nullptr) use_mpi_io(access, options);
     return access;
 }
 
@@ -54,19 +47,6 @@ bool there_is_no_room(std::string_view library_text, const std::string& path, st
         if (library_text.find(text) != library_text.npos) return true;
     struct statvfs status {};
     return ::statvfs(path.c_str(), &status) == 0 && status.f_bavail * status.f_frsize < bytes;
-}
-
-// Rethrows the error of a failed write of `bytes`: as EnvironmentError if the file is gone, as
-// after a removal of its folder, or the disk is full.
-[[noreturn]] void rethrow_of_place(const base::Hdf5Error& error, const std::string& path,
-                                   std::uint64_t bytes) {
-    const bool gone = ::access(path.c_str(), F_OK) != 0;
-    if (!gone && !there_is_no_room(error.what(), path, bytes)) throw error;
-    throw base::EnvironmentError(
-        fmt::format("{}: {} name another folder ({})", path,
-                    gone ? "it cannot be written there;" : "no room for it; free some space or",
-                    error.what()),
-        {kSetting});
 }
 
 // Redirects all descriptors of the file to an empty file in memory. Otherwise HDF5 1.10 crashes
@@ -86,95 +66,116 @@ void write_nowhere(std::uint64_t device, std::uint64_t inode) {
 
 }  // namespace
 
-RecordFile::RecordFile(const std::filesystem::path& path, const RecordFileOptions& options)
-    : path_(path.string()),
-      parallel_(options.mpi != nullptr),
-      early_allocation_(options.early_allocation),
-      fill_(options.fill) {
-    open_file(options);
-    if (parallel_) {
+DatasetFile::DatasetFile(const std::filesystem::path& path, DatasetFileOptions options)
+    : path_(path.string()), options_(std::move(options)) {
+    create();
+    if (options_.mpi != nullptr) {
         independent_ = mpi_transfer(Requested::independent);
         collective_ = mpi_transfer(Requested::collective);
         mpi_io_ = describe_mpi_io(file_, path_);
     }
-    group_ = own<H5Gcreate2>(path_, file_.get(), kGroup, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    group_ = options_.group == "/" ? own<H5Gopen2>(path_, file_.get(), "/", H5P_DEFAULT)
+                                   : own<H5Gcreate2>(path_, file_.get(), options_.group.c_str(),
+                                                     H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
 }
 
-void RecordFile::open_file(const RecordFileOptions& options) try {
-    const Id access = access_properties(options);
+void DatasetFile::create() try {
+    const Id access = access_properties(options_);
     file_ = own<H5Fcreate>(path_, path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
     struct stat status {};
     if (::stat(path_.c_str(), &status) != 0) return;
     device_ = status.st_dev;
     inode_ = status.st_ino;
 } catch (const base::Hdf5Error& error) {
-    rethrow_of_place(error, path_, 1);
+    rethrow_of_place(error, 1);
 }
 
-RecordFile::~RecordFile() {
+// Rethrows the error of a failed write of `bytes`: as EnvironmentError if the file is gone, as
+// after a removal of its folder, or the disk is full.
+void DatasetFile::rethrow_of_place(const base::Hdf5Error& error, std::uint64_t bytes) const {
+    const bool gone = ::access(path_.c_str(), F_OK) != 0;
+    if (!gone && !there_is_no_room(error.what(), path_, bytes)) throw error;
+    throw base::EnvironmentError(
+        fmt::format("{}: {} name another folder ({})", path_,
+                    gone ? "it cannot be written there;" : "no room for it; free some space or",
+                    error.what()),
+        {options_.setting});
+}
+
+DatasetFile::~DatasetFile() {
     if (!file_) return;
     try {
         if (inode_ != 0) write_nowhere(device_, inode_);
     } catch (...) {  // a destructor must not throw
     }
-    if (!parallel_) return;
+    if (options_.mpi == nullptr) return;
     static_cast<void>(group_.release());
     static_cast<void>(file_.release());
 }
 
-void RecordFile::make(const std::string& name, std::span<const std::int64_t> shape,
-                      std::span<const std::int64_t> chunk) {
+void DatasetFile::make(const std::string& name, std::span<const std::int64_t> shape,
+                       std::span<const std::int64_t> chunk) {
     const auto extents = sizes(shape);
     const Id properties = plain_dataset();
-    check<H5Pset_alloc_time>(name, properties.get(),
-                             early_allocation_ ? H5D_ALLOC_TIME_EARLY : H5D_ALLOC_TIME_LATE);
+    check<H5Pset_alloc_time>(
+        name, properties.get(),
+        options_.early_allocation ? H5D_ALLOC_TIME_EARLY : H5D_ALLOC_TIME_LATE);
     check<H5Pset_fill_time>(name, properties.get(),
-                            fill_ ? H5D_FILL_TIME_ALLOC : H5D_FILL_TIME_NEVER);
+                            options_.fill ? H5D_FILL_TIME_ALLOC : H5D_FILL_TIME_NEVER);
     if (!chunk.empty() && bytes_of(extents, 1) > 0) {
         std::vector<hsize_t> edges = sizes(chunk);
         for (std::size_t d = 0; d < edges.size(); ++d) edges[d] = std::min(edges[d], extents[d]);
         set_chunk(properties, edges);
     }
     try {
-        create_dataset(group_.get(), name, name, H5T_IEEE_F64LE, extents, properties);
+        create_dataset(group_.get(), name, name,
+                       options_.element == base::Element::f32 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE,
+                       extents, properties);
         base::count_progress();
     } catch (const base::Hdf5Error& error) {
-        rethrow_of_place(error, path_, 1);
+        rethrow_of_place(error, 1);
     }
 }
 
-Object RecordFile::open(const std::string& name) const {
-    const std::string path = fmt::format("{}/{}/{}", path_, kGroup, name);
+Object DatasetFile::open(const std::string& name) const {
+    const std::string path =
+        fmt::format("{}{}/{}", path_, options_.group == "/" ? "" : options_.group, name);
     return {own<H5Dopen2>(path, group_.get(), name.c_str(), H5P_DEFAULT), path};
 }
 
-void RecordFile::write(const Object& dataset, const Box& box, std::span<const double> values,
-                       Requested requested) {
+void DatasetFile::write(const Object& dataset, const Box& box, base::Element element,
+                        const void* values, std::size_t size, Requested requested) {
+    const bool through_mpi = options_.mpi != nullptr;
     const Id& transfer = requested == Requested::collective ? collective_ : independent_;
     try {
-        write_slab(dataset, {sizes(box.start), sizes(box.count)}, H5T_NATIVE_DOUBLE, values.data(),
-                   values.size(), parallel_ ? transfer.get() : H5P_DEFAULT);
+        write_box(dataset, box, native_type(element), values, size,
+                  through_mpi ? transfer.get() : H5P_DEFAULT);
     } catch (const base::Hdf5Error& error) {
-        rethrow_of_place(error, path_, values.size_bytes());
+        rethrow_of_place(error, size * base::size_of(element));
     }
     base::count_progress();
-    if (parallel_) ++transfers_[outcome_of(transfer, requested)];
+    if (through_mpi) ++transfers_[outcome_of(transfer, requested)];
+}
+
+void DatasetFile::flush() {
+    check<H5Fflush>(path_, file_.get(), H5F_SCOPE_GLOBAL);
 }
 
 // HDF5 hands its bytes to the system alone, also through MPI-IO.
-void RecordFile::sync() {
+void DatasetFile::sync() {
     const auto file = base::open_file(path_, O_RDONLY);
-    if (!file || ::fsync(file.get()) != 0) base::throw_errno("fsync", path_, errno, kSetting);
+    if (!file || ::fsync(file.get()) != 0)
+        base::throw_errno("fsync", path_, errno, options_.setting);
 }
 
-void RecordFile::close() try {
+void DatasetFile::close() try {
     // Flushes first: a failed flush is an error, while a failed close leaves the library broken.
     // Not through MPI-IO, where a flush waits for the device.
-    if (!parallel_) check<H5Fflush>(path_, file_.get(), H5F_SCOPE_GLOBAL);
+    if (options_.mpi == nullptr) flush();
     check<H5Gclose>(path_, group_.release());
     check<H5Fclose>(path_, file_.release());
 } catch (const base::Hdf5Error& error) {
-    rethrow_of_place(error, path_, 1);
+    rethrow_of_place(error, 1);
 }
 
 namespace {
@@ -186,10 +187,6 @@ namespace {
 bool is_float64(const Object& dataset) {
     const Id type = own<H5Dget_type>(dataset.path(), dataset.id());
     return check<H5Tequal>(dataset.path(), type.get(), H5T_IEEE_F64LE) > 0;
-}
-
-[[noreturn]] void fail_read(const Object& dataset) {
-    damaged(dataset.path(), fmt::format("cannot be read ({})", library_text()));
 }
 
 Id open_file(const std::string& path) {
@@ -206,13 +203,13 @@ Id open_file(const std::string& path) {
 
 }  // namespace
 
-RecordSource::RecordSource(const std::filesystem::path& path)
+DatasetSource::DatasetSource(const std::filesystem::path& path)
     : path_(path.string()), file_(open_file(path_)) {}
 
-Object RecordSource::open(const std::string& name, std::span<const std::int64_t> shape) const try {
-    const std::string within = fmt::format("/{}/{}", kGroup, name);
+Object DatasetSource::open(const std::string& name, std::span<const std::int64_t> shape) const try {
+    const std::string within = fmt::format("{}/{}", kReadGroup, name);
     const std::string path = path_ + within;
-    Object dataset(open_dataset_inside(file_.get(), within, path), path);
+    Object dataset(own<H5Dopen2>(path, file_.get(), within.c_str(), H5P_DEFAULT), path);
     if (const auto found = shape_of(dataset); found != sizes(shape))
         damaged(path, fmt::format("has the shape [{}], not {}", fmt::join(found, ", "),
                                   base::shape_text(shape)));
@@ -220,20 +217,6 @@ Object RecordSource::open(const std::string& name, std::span<const std::int64_t>
     return dataset;
 } catch (const base::Hdf5Error& error) {
     damaged(path_, fmt::format("has no dataset {} ({})", name, error.what()));
-}
-
-void RecordSource::read(const Object& dataset, std::span<double> values) const {
-    if (H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
-        fail_read(dataset);
-}
-
-void RecordSource::read_plane(const Object& dataset, std::int64_t index,
-                              std::span<double> values) const {
-    auto count = shape_of(dataset);
-    count[0] = 1;
-    if (!read_slab(dataset, {{static_cast<hsize_t>(index), 0, 0}, count}, H5T_NATIVE_DOUBLE,
-                   values.data()))
-        fail_read(dataset);
 }
 
 }  // namespace ranklab::hdf5

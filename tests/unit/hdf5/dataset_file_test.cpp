@@ -1,6 +1,6 @@
 // Files of records by one process: how the datasets lie, and what a reader says of files that are
 // not so.
-#include "hdf5/record_file.hpp"
+#include "hdf5/dataset_file.hpp"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
+#include "hdf5/array.hpp"
 #include "thrown_sentence.hpp"
 #include "unit/hdf5/scratch.hpp"
 
@@ -27,9 +28,9 @@ std::vector<double> numbers(std::size_t count, double first = 0.25) {
 }
 
 /// One record "a" of 3 x 4.
-void write_one(const std::filesystem::path& path, const RecordFileOptions& options = {},
+void write_one(const std::filesystem::path& path, const DatasetFileOptions& options = {},
                std::span<const std::int64_t> chunk = {}) {
-    RecordFile file(path, options);
+    DatasetFile file(path, options);
     file.make("a", kShape, chunk);
     file.write(file.open("a"), {{0, 0}, {3, 4}}, numbers(12), Requested::independent);
     file.close();
@@ -45,26 +46,26 @@ void look_at(const std::filesystem::path& path, Look look) {
     H5Fclose(file);
 }
 
-TEST(RecordFile, WritesBoxes) {
+TEST(DatasetFile, WritesBoxes) {
     const Scratch scratch;
-    RecordFile file(scratch.file(), {});
+    DatasetFile file(scratch.file(), {});
     file.make("a", kShape, {});
     const auto dataset = file.open("a");
     file.write(dataset, {{0, 0}, {1, 4}}, numbers(4), Requested::independent);
     file.write(dataset, {{1, 0}, {2, 4}}, numbers(8, 4.25), Requested::independent);
-    file.write(dataset, {{3, 0}, {0, 4}}, {}, Requested::independent);
+    file.write(dataset, {{3, 0}, {0, 4}}, numbers(0), Requested::independent);
     EXPECT_THROW(file.write(dataset, {{0, 0}, {1, 4}}, numbers(5), Requested::independent),
                  base::Error);
     EXPECT_TRUE(file.transfers().empty());  // MPI-IO's alone
     file.close();
 
-    const RecordSource source(scratch.file());
+    const DatasetSource source(scratch.file());
     std::vector<double> found(12);
-    source.read(source.open("a", kShape), found);
+    read_part(source.open("a", kShape), {}, found);
     EXPECT_EQ(found, numbers(12));
 }
 
-TEST(RecordFile, MakesDatasetsAsH5pyDoes) {
+TEST(DatasetFile, MakesDatasetsAsH5pyDoes) {
     const Scratch scratch;
     write_one(scratch.file());
     look_at(scratch.file(), [](hid_t dataset) {
@@ -79,7 +80,7 @@ TEST(RecordFile, MakesDatasetsAsH5pyDoes) {
     });
 }
 
-TEST(RecordFile, CutsChunksToTheShape) {
+TEST(DatasetFile, CutsChunksToTheShape) {
     const Scratch scratch;
     const std::array<std::int64_t, 2> chunk{2, 9};
     write_one(scratch.file(), {}, chunk);
@@ -93,16 +94,16 @@ TEST(RecordFile, CutsChunksToTheShape) {
     });
 }
 
-TEST(RecordFile, AlignsWhatIsLarge) {
+TEST(DatasetFile, AlignsWhatIsLarge) {
     const Scratch scratch;
     write_one(scratch.file(), {.alignment = 64});
     look_at(scratch.file(), [](hid_t dataset) { EXPECT_EQ(H5Dget_offset(dataset) % 64, 0U); });
 }
 
-TEST(RecordFile, AllocatesWhenItIsTold) {
+TEST(DatasetFile, AllocatesWhenItIsTold) {
     for (const bool early : {false, true}) {
         const Scratch scratch;
-        RecordFile file(scratch.file(), {.early_allocation = early});
+        DatasetFile file(scratch.file(), {.early_allocation = early});
         file.make("a", kShape, {});
         file.close();
         look_at(scratch.file(),
@@ -110,7 +111,7 @@ TEST(RecordFile, AllocatesWhenItIsTold) {
     }
 }
 
-TEST(RecordFile, TheSameBytesEveryTime) {
+TEST(DatasetFile, TheSameBytesEveryTime) {
     const Scratch scratch;
     const Scratch other;
     write_one(scratch.file());
@@ -122,24 +123,26 @@ TEST(RecordFile, TheSameBytesEveryTime) {
     EXPECT_EQ(bytes(scratch.file()), bytes(other.file()));
 }
 
-TEST(RecordSource, ReadsPlanes) {
+TEST(DatasetSource, ReadsPlanes) {
     const Scratch scratch;
     const std::array<std::int64_t, 3> shape{2, 3, 4};
-    RecordFile file(scratch.file(), {});
+    DatasetFile file(scratch.file(), {});
     file.make("data", shape, {});
     file.write(file.open("data"), {{0, 0, 0}, {2, 3, 4}}, numbers(24), Requested::independent);
     file.close();
-    const RecordSource source(scratch.file());
+    const DatasetSource source(scratch.file());
     std::vector<double> found(12);
-    source.read_plane(source.open("data", shape), 1, found);
+    const auto dataset = source.open("data", shape);
+    read_part(dataset, {{1, 0, 0}, {1, 3, 4}}, found);
     EXPECT_EQ(found, numbers(12, 12.25));
+    EXPECT_THROW(read_part(dataset, {{0, 0, 0}, {2, 3, 4}}, found), base::Error);
 }
 
-TEST(RecordSource, SaysWhatIsWrong) {
+TEST(DatasetSource, SaysWhatIsWrong) {
     const Scratch scratch;
     const auto sentence = [&](const char* name, std::span<const std::int64_t> shape) {
         return thrown_sentence<base::DataError>([&] {
-            const RecordSource source(scratch.file());
+            const DatasetSource source(scratch.file());
             source.open(name, shape);
         });
     };
@@ -156,7 +159,7 @@ TEST(RecordSource, SaysWhatIsWrong) {
     EXPECT_EQ(truncated.find('\n'), std::string::npos);
 }
 
-TEST(RecordSource, TakesFloat64Alone) {
+TEST(DatasetSource, TakesFloat64Alone) {
     const Scratch scratch;
     const hid_t file = H5Fcreate(scratch.file().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     const hid_t group = H5Gcreate2(file, "output", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -166,7 +169,7 @@ TEST(RecordSource, TakesFloat64Alone) {
     H5Sclose(space);
     H5Gclose(group);
     H5Fclose(file);
-    const RecordSource source(scratch.file());
+    const DatasetSource source(scratch.file());
     const auto sentence = thrown_sentence<base::DataError>([&] { source.open("a", kShape); });
     EXPECT_NE(sentence.find("float64"), std::string::npos) << sentence;
 }
@@ -175,20 +178,20 @@ TEST(Transfers, HaveWords) {
     const Transfer plain{.requested = Requested::collective,
                          .io_mode = H5D_MPIO_CONTIGUOUS_COLLECTIVE};
     EXPECT_FALSE(plain.fell_back());
-    EXPECT_EQ(io_mode_name(plain), "contiguous collective");
-    EXPECT_EQ(cause_name(plain), "none");
+    EXPECT_EQ(words_of(plain)[1], "contiguous collective");
+    EXPECT_EQ(words_of(plain)[3], "none");
     const Transfer mixed{.requested = Requested::collective,
                          .io_mode = H5D_MPIO_CHUNK_MIXED,
                          .chunk_mode = H5D_MPIO_MULTI_CHUNK};
     EXPECT_TRUE(mixed.fell_back());
-    EXPECT_EQ(chunk_mode_name(mixed), "multi chunk");
+    EXPECT_EQ(words_of(mixed)[2], "multi chunk");
     const Transfer elsewhere{
         .requested = Requested::collective,
         .io_mode = H5D_MPIO_NO_COLLECTIVE,
         .local_cause = H5D_MPIO_DATATYPE_CONVERSION,
         .global_cause = H5D_MPIO_DATATYPE_CONVERSION | H5D_MPIO_DATA_TRANSFORMS};
     EXPECT_TRUE(elsewhere.fell_back());
-    EXPECT_EQ(cause_name(elsewhere), "data type conversion + data transform (elsewhere)");
+    EXPECT_EQ(words_of(elsewhere)[3], "data type conversion + data transform (elsewhere)");
     EXPECT_FALSE((Transfer{.requested = Requested::independent}.fell_back()));
 }
 
