@@ -1,7 +1,6 @@
 #include "app/process.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <malloc.h>
 #include <unistd.h>
 
@@ -10,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <span>
 
 #include "base/error.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <set>
 
 #include "app/process.hpp"

@@ -22,7 +22,6 @@
 #include "host/findings.hpp"
 #include "host/process.hpp"
 #include "report/model/values.hpp"
-#include "results/run.hpp"
 
 namespace ranklab::app {
 namespace {

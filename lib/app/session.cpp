@@ -5,11 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <optional>
 #include <set>
-#include <string>
 
-#include "app/command_line.hpp"
 #include "app/process.hpp"
 #include "app/version.hpp"
 #include "base/error.hpp"
@@ -19,11 +16,8 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "comm/launcher.hpp"
-#include "comm/mpi_environment.hpp"
 #include "device/gpus.hpp"
 #include "hdf5/file.hpp"
-#include "host/process.hpp"
-#include "host/topology.hpp"
 #include "options/sections.hpp"
 #include "results/result_file.hpp"
 

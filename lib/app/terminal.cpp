@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <string_view>
 
-#include "base/clock.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <string>
 
 #include "app/terminal.hpp"
 #include "base/handle.hpp"

@@ -1,12 +1,9 @@
 #include "base/error.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <new>
-#include <stdexcept>
 #include <string_view>
 #include <system_error>
 

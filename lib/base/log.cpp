@@ -1,10 +1,9 @@
 #include "base/log.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <utility>
 
 #include "base/terminal.hpp"
@@ -12,8 +11,6 @@
 
 namespace ranklab::base::log {
 namespace {
-
-constexpr std::string_view kWarning = "warning: ";
 
 std::string& tag() {
     static std::string text;
@@ -27,23 +24,12 @@ MessageFormatter& formatter() {
     return current;
 }
 
-spdlog::logger& logger() {
-    static auto instance = [] {
-        auto created = std::make_shared<spdlog::logger>(
-            "ranklab", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-        created->set_pattern("%v");
-        created->flush_on(spdlog::level::trace);
-        return created;
-    }();
-    return *instance;
-}
-
+// Messages quote file names and values, which may hold control characters. One call writes the
+// line, so that lines of several threads do not mix. A failure is ignored: stderr may be closed.
 void write(std::string_view severity, std::string_view message) {
-    static const bool coloured = shows_colour(STDERR_FILENO);
-    const std::string_view gap = tag().empty() ? "" : ": ";
-    if (!severity.empty() && coloured) severity = "\033[33mwarning\033[0m: ";
-    // Messages quote file names and values, which may hold control characters.
-    logger().info("{}{}{}{}", severity, tag(), gap, one_line(message));
+    const std::string line =
+        fmt::format("{}{}{}{}\n", severity, tag(), tag().empty() ? "" : ": ", one_line(message));
+    std::fputs(line.c_str(), stderr);
 }
 
 }  // namespace
@@ -55,7 +41,8 @@ void info(std::string_view message) {
     write("", message);
 }
 void warn(std::string_view message) {
-    write(kWarning, message);
+    static const bool coloured = shows_colour(STDERR_FILENO);
+    write(coloured ? "\033[33mwarning\033[0m: " : "warning: ", message);
 }
 void error(std::string_view message) {
     write("", message);

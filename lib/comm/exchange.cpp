@@ -8,9 +8,7 @@
 #include <limits>
 #include <memory>
 #include <thread>
-#include <vector>
 
-#include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"

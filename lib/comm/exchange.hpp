@@ -1,7 +1,6 @@
 // Values, errors and exit codes exchanged between ranks over the control plane. All collective.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>

@@ -6,17 +6,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 
 namespace ranklab::data {
 

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 

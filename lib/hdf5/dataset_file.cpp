@@ -9,13 +9,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
 #include <system_error>
 
-#include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/progress.hpp"
 #include "base/text.hpp"

@@ -14,7 +14,6 @@
 
 #include "base/clock.hpp"
 #include "base/numbers.hpp"
-#include "host/process.hpp"
 
 namespace ranklab::host {
 namespace {

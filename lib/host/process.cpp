@@ -11,14 +11,12 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <sstream>
 #include <string_view>
 #include <thread>
-#include <utility>
 
 #include "base/numbers.hpp"
 #include "base/program.hpp"

@@ -13,13 +13,11 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "host/process.hpp"
 
 namespace ranklab::host {
 namespace {

@@ -9,11 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <string>
-#include <vector>
 
-#include "base/files.hpp"
-#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 

@@ -14,7 +14,6 @@
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/handle.hpp"
-#include "base/io_times.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "io/kernel.hpp"

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sched.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,11 +12,9 @@
 #include <csignal>
 #include <cstring>
 
-#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/program.hpp"
-#include "base/stop_signals.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::io {

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/stop_signals.hpp"
 #include "io/kernel.hpp"

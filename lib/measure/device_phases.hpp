@@ -1,7 +1,6 @@
 // Phases of a device, timed by events on the compute stream.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "device/stream.hpp"

@@ -11,7 +11,6 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "nn/model.hpp"
 
 namespace ranklab::nn {
 namespace {

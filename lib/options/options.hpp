@@ -3,7 +3,6 @@
 // that struct, and shows it by the same rows.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

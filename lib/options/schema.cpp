@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "options/schema.hpp"

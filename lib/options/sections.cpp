@@ -9,7 +9,6 @@
 #include <cstring>
 #include <sstream>
 
-#include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 

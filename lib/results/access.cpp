@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <thread>
-#include <utility>
 
 #include "base/clock.hpp"
 #include "base/files.hpp"

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 
 namespace ranklab::results {
 namespace {

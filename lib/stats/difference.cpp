@@ -8,7 +8,6 @@
 
 #include "base/numbers.hpp"
 #include "stats/distributions.hpp"
-#include "stats/interval.hpp"
 
 namespace ranklab::stats {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "base/numbers.hpp"
 #include "stats/distributions.hpp"

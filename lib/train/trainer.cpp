@@ -4,10 +4,8 @@
 #include <torch/csrc/autograd/generated/variable_factories.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "base/error.hpp"
-#include "train/precision.hpp"
 
 namespace ranklab::train {
 namespace {

@@ -1,7 +1,6 @@
 // Every communication backend that serves this many ranks does what comm/communicator.hpp says.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <chrono>
 #include <thread>
 

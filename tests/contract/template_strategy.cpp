@@ -4,7 +4,6 @@
 // report and the contract tests find it there. It writes the values of a record without a header.
 // The contract tests run it, too; it is not in the catalogue.
 #include <cstdio>
-#include <cstring>
 #include <memory>
 
 #include "base/error.hpp"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/handle.hpp"
 #include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "comm/backend.hpp"

@@ -15,7 +15,6 @@
 #include <optional>
 #include <regex>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "base/error.hpp"

@@ -6,8 +6,6 @@
 #include <array>
 #include <fstream>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/files.hpp"

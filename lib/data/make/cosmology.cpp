@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <span>
 
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"

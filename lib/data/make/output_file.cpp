@@ -9,9 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "comm/exchange.hpp"
-#include "results/staged_file.hpp"
 
 namespace ranklab::data {
 namespace {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <thread>
-#include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"

@@ -1,7 +1,6 @@
 #include "experiments/shared/measurements.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "base/error.hpp"
-#include "results/run.hpp"
 
 namespace ranklab::experiments {
 namespace {

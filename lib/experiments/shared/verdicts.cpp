@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
 
 #include "base/numbers.hpp"
 #include "options/schema.hpp"
-#include "results/run.hpp"
 #include "stats/interval.hpp"
 #include "stats/series.hpp"
 #include "vocabulary/measurements.hpp"

@@ -4,7 +4,6 @@
 #include <array>
 #include <numeric>
 
-#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "host/process.hpp"
 

@@ -1,7 +1,6 @@
 // The read passes of a repetition.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/error.hpp"

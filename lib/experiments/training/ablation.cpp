@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <utility>
@@ -19,7 +18,6 @@
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/observer.hpp"
 #include "hdf5/file.hpp"
-#include "results/run.hpp"
 #include "stats/distributions.hpp"
 
 namespace ranklab::experiments {

@@ -9,7 +9,6 @@
 #include "base/phase.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
-#include "results/run.hpp"
 #include "stats/distributions.hpp"
 #include "stats/summary.hpp"
 #include "vocabulary/measurements.hpp"

@@ -1,10 +1,8 @@
 #include "experiments/training/steps.hpp"
 
 #include <ATen/Parallel.h>
-#include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/clock.hpp"

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "base/numbers.hpp"
 

@@ -12,7 +12,6 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/model/values.hpp"
-#include "stats/interval.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::report::model {

@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "comm/exchange.hpp"
 #include "train/gradient_sync.hpp"

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include <algorithm>
-#include <cmath>
 #include <csignal>
 
 #include "base/error.hpp"

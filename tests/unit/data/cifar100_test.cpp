@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include <algorithm>
 #include "base/error.hpp"
 #include "data/images.hpp"
 #include "temp_folder.hpp"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <utility>
-#include <vector>
 
 namespace ranklab::forecast {
 namespace {

@@ -1,14 +1,11 @@
 #include "host/process.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <chrono>
-#include <cstring>
 #include <future>
 #include <memory>
 #include <thread>
-#include <vector>
 
 namespace ranklab::host {
 namespace {

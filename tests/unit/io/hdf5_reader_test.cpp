@@ -1,10 +1,8 @@
 // A file that is truncated while `io --read-only` reads it.
 #include <H5Epublic.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 
 #include <filesystem>
-#include <string>
 #include <vector>
 
 #include "base/error.hpp"

@@ -2,7 +2,6 @@
 // and no byte changes.
 #include <gtest/gtest.h>
 #include <hdf5.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>

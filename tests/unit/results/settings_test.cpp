@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <set>
-#include <vector>
 
 namespace ranklab::vocabulary {
 namespace {

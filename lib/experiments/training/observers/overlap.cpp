@@ -1,6 +1,5 @@
 // --overlap-steps: pairs of steps with and without communication, after the run. They leave other
 // parameters than the run's.
-#include <array>
 
 #include "experiments/training/communication.hpp"
 #include "experiments/training/observer.hpp"

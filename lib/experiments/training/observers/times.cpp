@@ -1,5 +1,4 @@
 // The times of steps, their phases and the loader's threads, and what follows from them.
-#include <algorithm>
 #include <numeric>
 
 #include "experiments/training/observer.hpp"

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "experiments/shared/verdicts.hpp"
 #include "many_ranks.hpp"

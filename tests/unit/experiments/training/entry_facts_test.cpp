@@ -2,8 +2,6 @@
 // vocabulary/facts.cpp and the entries' properties agree.
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "data/dataset.hpp"
 #include "results/run.hpp"
 #include "train/gradient_sync.hpp"

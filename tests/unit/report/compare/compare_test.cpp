@@ -5,8 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "base/error.hpp"
 #include "thrown_sentence.hpp"
 #include "unit/report/compare_sample.hpp"
