@@ -28,8 +28,6 @@ class Ranklab(CMakePackage):
     depends_on("hdf5@1.10:+mpi")
     depends_on("boost@1.70:+program_options")
     depends_on("fmt")
-    depends_on("spdlog~fmt_external", when="^fmt@:8")
-    depends_on("spdlog+fmt_external", when="^fmt@9:")
     depends_on("nlohmann-json")
     depends_on("mustache", type="build")  # kainjow's
     depends_on("zlib-api")

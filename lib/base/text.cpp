@@ -54,11 +54,19 @@ bool begins_a_part(const std::string& word, const std::string& candidate) {
 constexpr std::size_t kMostAlike = 4, kLeastLetters = 3;
 
 std::vector<std::string> alike(std::string_view word, const std::vector<std::string>& candidates) {
-    if (const auto near = nearest(word, candidates)) return {*near};
+    constexpr std::size_t kTooMany = std::numeric_limits<std::size_t>::max();
+    const std::string lower = lower_case(word);
+    const auto slips = [&](const std::string& candidate) {
+        const std::size_t distance = edit_distance(lower, lower_case(candidate));
+        return distance <= most_slips(std::min(word.size(), candidate.size())) ? distance
+                                                                               : kTooMany;
+    };
+    const auto near = std::ranges::min_element(candidates, {}, slips);
+    if (near != candidates.end() && slips(*near) != kTooMany) return {*near};
     std::vector<std::string> found;
     if (word.size() < kLeastLetters) return found;
     for (const auto& candidate : candidates)
-        if (begins_a_part(lower_case(word), lower_case(candidate))) found.push_back(candidate);
+        if (begins_a_part(lower, lower_case(candidate))) found.push_back(candidate);
     return found.size() > kMostAlike ? std::vector<std::string>() : found;
 }
 
@@ -74,20 +82,6 @@ std::string quoted(const std::string& argument) {
 }
 
 }  // namespace
-
-std::optional<std::string> nearest(std::string_view word,
-                                   const std::vector<std::string>& candidates) {
-    std::size_t best = std::numeric_limits<std::size_t>::max();
-    std::optional<std::string> found;
-    for (const auto& candidate : candidates) {
-        const std::size_t distance = edit_distance(lower_case(word), lower_case(candidate));
-        if (distance < best && distance <= most_slips(std::min(word.size(), candidate.size()))) {
-            best = distance;
-            found = candidate;
-        }
-    }
-    return found;
-}
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view before) {

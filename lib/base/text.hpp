@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,14 +10,10 @@
 
 namespace ranklab::base {
 
-/// The candidate with the smallest edit distance to `word`, ignoring case. nullopt if the distance
-/// is above 2 and above a third of the shorter word's letters (for up to three letters: above half
-/// of them).
-std::optional<std::string> nearest(std::string_view word,
-                                   const std::vector<std::string>& candidates);
-
-/// "did you mean --steps?" (with `before` "--"). Offers the nearest candidate, else the few in
-/// which a part begins with `word` ("hdf5-serial" for "hdf5"). "" if none is similar.
+/// "did you mean --steps?" (with `before` "--"). Offers the candidate with the smallest edit
+/// distance, ignoring case; if that is above 2 and above a third of the shorter word's letters (for
+/// up to three letters: above half of them), the few in which a part begins with `word`
+/// ("hdf5-serial" for "hdf5"). "" if none is similar.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view before = "");
 /// did_you_mean in brackets, for the end of a sentence: " (did you mean flat?)".

@@ -12,7 +12,6 @@ set(RANKLAB_NCCL_ROOT "$ENV{RANKLAB_NCCL_ROOT}" CACHE PATH
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
-find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Boost 1.70 REQUIRED COMPONENTS program_options)

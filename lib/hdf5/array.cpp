@@ -28,18 +28,14 @@ std::vector<hsize_t> numeric_shape(const Object& dataset) {
     return shape;
 }
 
-void check_rows(const std::string& path, std::size_t values, std::size_t columns) {
-    if (columns == 0 || values % columns != 0)
-        throw base::Error(
-            fmt::format("{}: {} values do not make rows of {} columns", path, values, columns));
-}
-
 }  // namespace
 
 Object write_array(const Group& group, const std::string& name, std::span<const double> values,
                    std::size_t columns) {
     const std::string path = group.path_of(name);
-    check_rows(path, values.size(), columns);
+    if (columns == 0 || values.size() % columns != 0)
+        throw base::Error(fmt::format("{}: {} values do not make rows of {} columns", path,
+                                      values.size(), columns));
     std::vector<hsize_t> shape{values.size() / columns};
     if (columns > 1) shape.push_back(columns);
     Object dataset = create_dataset(group.id(), name, path, H5T_IEEE_F64LE, shape,
@@ -52,7 +48,7 @@ Array read_array(const Group& group, const std::string& name) {
     const Object dataset = open_dataset(group, name);
     const std::vector<hsize_t> shape = numeric_shape(dataset);
     const hsize_t columns = shape.size() == 2 ? shape[1] : 1;
-    Array array{std::vector<double>(shape[0] * columns), shape[0], columns};
+    Array array{std::vector<double>(shape[0] * columns), columns};
     read_whole(dataset, H5T_NATIVE_DOUBLE, array.values.empty() ? nullptr : array.values.data());
     return array;
 }

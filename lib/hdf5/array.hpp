@@ -15,8 +15,7 @@ namespace ranklab::hdf5 {
 
 struct Array {
     std::vector<double> values;  ///< row-major
-    std::size_t rows = 0;
-    std::size_t columns = 1;  ///< 1 for a dataset of one dimension
+    std::size_t columns = 1;     ///< 1 for a dataset of one dimension
 };
 
 /// Makes a dataset [rows], or [rows, columns] if columns > 1, with rows = values.size() / columns.

@@ -118,24 +118,6 @@ void File::close() {
 
 namespace {
 
-constexpr unsigned kMostInHeader = 60;
-constexpr unsigned kUsualNameLength = 16;
-
-Id creation_properties() {
-    Id properties = own<H5Pcreate>("a group", H5P_GROUP_CREATE);
-    check<H5Pset_link_creation_order>("a group", properties.get(),
-                                      H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-    check<H5Pset_obj_track_times>("a group", properties.get(), false);
-    return properties;
-}
-
-Group create(const Group& parent, const std::string& name, const Id& properties) {
-    const std::string path = parent.path_of(name);
-    Id id = own<H5Gcreate2>(path, parent.id(), name.c_str(), H5P_DEFAULT, properties.get(),
-                            H5P_DEFAULT);
-    return {std::move(id), path};
-}
-
 // A member's creation index (0 if the file does not track it) and name.
 using Member = std::pair<std::int64_t, std::string>;
 
@@ -152,16 +134,19 @@ herr_t add_name(hid_t, const char* name, const H5L_info_t* link, void* members) 
 }  // namespace
 
 Group Group::create_group(const std::string& name, std::size_t members) const {
-    const Id properties = creation_properties();
-    const auto expected = static_cast<unsigned>(std::min<std::size_t>(members, kMostInHeader));
-    check<H5Pset_link_phase_change>(name, properties.get(), kMostInHeader, kMostInHeader / 2);
-    check<H5Pset_attr_phase_change>(name, properties.get(), kMostInHeader, kMostInHeader / 2);
-    check<H5Pset_est_link_info>(name, properties.get(), expected, kUsualNameLength);
-    return create(*this, name, properties);
-}
-
-Group Group::create_large_group(const std::string& name) const {
-    return create(*this, name, creation_properties());
+    constexpr unsigned kMostInHeader = 60, kUsualNameLength = 16;
+    const std::string path = path_of(name);
+    const Id properties = own<H5Pcreate>(path, H5P_GROUP_CREATE);
+    check<H5Pset_link_creation_order>(path, properties.get(),
+                                      H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    check<H5Pset_obj_track_times>(path, properties.get(), false);
+    check<H5Pset_link_phase_change>(path, properties.get(), kMostInHeader, kMostInHeader / 2);
+    check<H5Pset_attr_phase_change>(path, properties.get(), kMostInHeader, kMostInHeader / 2);
+    check<H5Pset_est_link_info>(
+        path, properties.get(),
+        static_cast<unsigned>(std::min<std::size_t>(members, kMostInHeader)), kUsualNameLength);
+    return {own<H5Gcreate2>(path, id(), name.c_str(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+            path};
 }
 
 Group Group::open_group(const std::string& name) const {

@@ -17,9 +17,8 @@ class Group : public Object {
 
     /// `members` is the expected number of links and attributes; up to 60 lie in the group's
     /// header. More may come.
-    Group create_group(const std::string& name, std::size_t members) const;
-    /// A group for any number of members.
-    Group create_large_group(const std::string& name) const;
+    Group create_group(const std::string& name, std::size_t members = 0) const;
+    Group create_large_group(const std::string& name) const { return create_group(name); }
     Group open_group(const std::string& name) const;
 
     /// The path of a member, "/runs/x"; it need not exist.

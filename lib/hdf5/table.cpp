@@ -15,8 +15,6 @@
 namespace ranklab::hdf5 {
 namespace {
 
-using Doubles = std::vector<double>;
-using Ints = std::vector<std::int64_t>;
 using Texts = std::vector<std::string>;
 
 constexpr int kMostColumns = 1024;

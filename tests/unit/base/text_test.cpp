@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,13 @@ namespace ranklab::base {
 namespace {
 
 using Words = std::vector<std::string>;
+
+// The only word that did_you_mean() offers.
+std::optional<std::string> nearest(const char* word, const Words& names) {
+    const std::string question = did_you_mean(word, names);
+    if (question.empty()) return std::nullopt;
+    return question.substr(std::string_view("did you mean ").size(), question.find('?') - 13);
+}
 
 TEST(Nearest, FindsTheSlipOfTheFingers) {
     const Words names{"batch-size", "steps", "epochs", "sync"};
