@@ -10,9 +10,7 @@
 namespace ranklab::hdf5 {
 namespace {
 
-constexpr unsigned long long kMostInHeader = 2048;
-constexpr unsigned long long kMostContiguous = 32768;
-constexpr unsigned long long kChunkBytes = 262144;
+constexpr unsigned long long kMostInHeader = 2048, kMostContiguous = 32768, kChunkBytes = 262144;
 
 }  // namespace
 
@@ -60,27 +58,18 @@ Id plain_dataset() {
     return properties;
 }
 
-namespace {
-
-// Chunks of whole rows, about kChunkBytes each.
-void set_chunks(const Id& properties, std::span<const hsize_t> shape, std::size_t element_bytes) {
-    std::vector<hsize_t> chunk(shape.begin(), shape.end());
-    const unsigned long long row_bytes = bytes_of(shape.subspan(1), element_bytes);
-    chunk[0] = std::clamp<hsize_t>(kChunkBytes / row_bytes, 1, shape[0]);
-    set_chunk(properties, chunk);
-    check<H5Pset_shuffle>("a dataset", properties.get());
-    check<H5Pset_deflate>("a dataset", properties.get(), 4);
-}
-
-}  // namespace
-
 Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes) {
     Id properties = plain_dataset();
     // Without this hint each header has spare room for attributes.
     check<H5Pset_dset_no_attrs_hint>("a dataset", properties.get(), true);
     const unsigned long long bytes = bytes_of(shape, element_bytes);
     if (bytes > kMostContiguous) {
-        set_chunks(properties, shape, element_bytes);
+        std::vector<hsize_t> chunk(shape.begin(), shape.end());  // of whole rows
+        const unsigned long long row_bytes = bytes_of(shape.subspan(1), element_bytes);
+        chunk[0] = std::clamp<hsize_t>(kChunkBytes / row_bytes, 1, shape[0]);
+        set_chunk(properties, chunk);
+        check<H5Pset_shuffle>("a dataset", properties.get());
+        check<H5Pset_deflate>("a dataset", properties.get(), 4);
     } else if (bytes > 0 && bytes <= kMostInHeader) {
         check<H5Pset_layout>("a dataset", properties.get(), H5D_COMPACT);
     }
@@ -96,15 +85,12 @@ std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers) {
     return {numbers.begin(), numbers.end()};
 }
 
-std::vector<hsize_t> extents_of(const Id& space, std::string_view what) {
-    std::vector<hsize_t> extents(check<H5Sget_simple_extent_ndims>(what, space.get()));
-    if (!extents.empty())
-        check<H5Sget_simple_extent_dims>(what, space.get(), extents.data(), nullptr);
-    return extents;
-}
-
 std::vector<hsize_t> shape_of(const Object& dataset) {
-    return extents_of(own<H5Dget_space>(dataset.path(), dataset.id()), dataset.path());
+    const Id space = own<H5Dget_space>(dataset.path(), dataset.id());
+    std::vector<hsize_t> extents(check<H5Sget_simple_extent_ndims>(dataset.path(), space.get()));
+    if (!extents.empty())
+        check<H5Sget_simple_extent_dims>(dataset.path(), space.get(), extents.data(), nullptr);
+    return extents;
 }
 
 Id space_of(std::span<const hsize_t> shape, std::string_view what) {

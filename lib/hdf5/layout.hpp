@@ -36,7 +36,6 @@ unsigned long long bytes_of(std::span<const hsize_t> shape, std::size_t element_
 
 std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
 
-std::vector<hsize_t> extents_of(const Id& space, std::string_view what);
 std::vector<hsize_t> shape_of(const Object& dataset);
 
 /// A data space; scalar without dimensions. An empty one selects nothing.
