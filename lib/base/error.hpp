@@ -66,20 +66,14 @@ struct CodedError : Error {
 struct OptionError : CodedError<ExitCode::usage> {
     using CodedError::CodedError;
 };
-/// A missing, damaged or foreign input file.
+/// A missing, damaged or foreign input file, or a wrong computed result: NaN loss, ranks that
+/// differ.
 struct DataError : CodedError<ExitCode::wrong_data> {
     using CodedError::CodedError;
 };
-/// A wrong computed result: NaN loss, ranks that differ.
-struct VerificationError : CodedError<ExitCode::wrong_data> {
-    using CodedError::CodedError;
-};
-/// The machine or the launch does not allow the work: unconnected ranks, full disk, read-only
-/// folder.
+/// The machine or the launch does not allow the work: unconnected ranks, no GPU, full disk,
+/// read-only folder.
 struct EnvironmentError : CodedError<ExitCode::environment> {
-    using CodedError::CodedError;
-};
-struct MpiError : CodedError<ExitCode::internal> {
     using CodedError::CodedError;
 };
 struct Hdf5Error : CodedError<ExitCode::internal> {
@@ -88,9 +82,6 @@ struct Hdf5Error : CodedError<ExitCode::internal> {
 /// NCCL fails because of another rank, the network or the driver far more often than because of
 /// its caller.
 struct NcclError : CodedError<ExitCode::environment> {
-    using CodedError::CodedError;
-};
-struct CudaError : CodedError<ExitCode::environment> {
     using CodedError::CodedError;
 };
 

@@ -60,10 +60,10 @@ inline void need_whole_of_parts(const BufferView& part, const BufferView& whole,
                     call, part.count, ranks, whole.count));
 }
 
-/// Throws MpiError for device memory.
+/// Throws base::Error for device memory.
 inline void need_host(const BufferView& buffer, const char* backend) {
     if (buffer.memory == Memory::host) return;
-    throw base::MpiError(
+    throw base::Error(
         fmt::format("backend {} works in host memory and was given GPU memory; compute on the CPU, "
                     "or use another backend",
                     backend),

@@ -16,8 +16,8 @@ enum class Start { with_mpi, one_thread, without_mpi };
 
 class MpiEnvironment {
   public:
-    /// Throws MpiError if with_mpi gets less than MPI_THREAD_SERIALIZED. The communicators return
-    /// errors, since MPI's default handler would abort.
+    /// Throws base::Error if with_mpi gets less than MPI_THREAD_SERIALIZED. The communicators
+    /// return errors, since MPI's default handler would abort.
     explicit MpiEnvironment(Start start = Start::with_mpi);
     /// Calls MPI_Finalize. After 10 s without return the process exits with exit_with()'s code:
     /// some libraries never return (MPICH 4.0.2 over UCX).

@@ -17,7 +17,7 @@ inline constexpr int kAnyRank = -1;
 void send(Communicator& communicator, const BufferView& message, int to, int tag);
 
 /// Receives a message of that tag from rank `from`, or from kAnyRank, and returns the sender.
-/// Throws MpiError if the message is longer than `buffer`. Busy-waits.
+/// Throws base::Error if the message is longer than `buffer`. Busy-waits.
 int receive(Communicator& communicator, const BufferView& buffer, int from, int tag);
 
 /// The sender of a message that has arrived and can be received; nullopt if there is none. Does not

@@ -39,8 +39,9 @@ void cuda_check(cudaError_t rc, const char* call) {
     if (rc == cudaSuccess) return;
     // Clears the error; otherwise the next launch would report it again.
     static_cast<void>(cudaGetLastError());
-    if (rc == cudaErrorMemoryAllocation) throw base::CudaError(sentence(rc, call), {"batch-size"});
-    throw base::CudaError(sentence(rc, call), {"device cpu"});
+    if (rc == cudaErrorMemoryAllocation)
+        throw base::EnvironmentError(sentence(rc, call), {"batch-size"});
+    throw base::EnvironmentError(sentence(rc, call), {"device cpu"});
 }
 
 // For destructors: logs what cuda_check would throw.

@@ -28,7 +28,7 @@ GpuList list_gpus();
 constexpr int gpu_of(int local_rank, int gpus) {
     return gpus > 0 ? local_rank % gpus : 0;
 }
-/// Sets the calling thread's current GPU. Throws CudaError if there is no such GPU.
+/// Sets the calling thread's current GPU. Throws EnvironmentError if there is no such GPU.
 void select_gpu(int index);
 
 /// nsys and ncu with --capture-range=cudaProfilerApi (ncu: --profile-from-start off) record between

@@ -7,7 +7,7 @@ namespace ranklab::device {
 namespace {
 
 [[noreturn]] void refuse() {
-    throw base::CudaError(
+    throw base::EnvironmentError(
         "this build has no CUDA (RANKLAB_WITH_CUDA); compute on the CPU, or build where CMake "
         "finds "
         "cuda_runtime.h",

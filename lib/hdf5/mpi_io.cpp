@@ -24,7 +24,7 @@ void mpi_check(int code, const char* call, std::string_view what) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(code, text.data(), &length);
-    throw base::MpiError(fmt::format("{} failed on {}: {}", call, what, text.data()));
+    throw base::Error(fmt::format("{} failed on {}: {}", call, what, text.data()));
 }
 
 void set_hints(MPI_Info info, const DatasetFileOptions& options) {

@@ -104,7 +104,7 @@ void agree_on_parameters(const std::vector<torch::Tensor>& parameters,
     const auto other =
         std::ranges::find_if_not(all, [&](const std::string& one) { return one == all.front(); });
     if (other == all.end()) return;
-    throw base::VerificationError(
+    throw base::DataError(
         fmt::format("rank {}'s parameters differ from rank 0's in number, shape or type; start all "
                     "ranks with the same options",
                     other - all.begin()));

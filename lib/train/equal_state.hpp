@@ -29,7 +29,7 @@ std::vector<torch::Tensor> state_of(const nn::Model& model);
 /// Broadcasts rank 0's parameters and buffers.
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
 
-/// Collective over `control`. Throws VerificationError on all ranks, naming the first rank whose
+/// Collective over `control`. Throws DataError on all ranks, naming the first rank whose
 /// parameters differ from rank 0's in number, shape or type.
 void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
 

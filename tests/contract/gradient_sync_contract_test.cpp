@@ -409,7 +409,7 @@ TEST(Parameters, RanksThatDifferAreNamedOnAllRanks) {
     EXPECT_NO_THROW(agree_on_parameters(same, world()));
     const auto check = [&](const Tensors& mine) {
         if (world().world_size() == 1) return;
-        const auto sentence = ranklab::tests::thrown_sentence<base::VerificationError>(
+        const auto sentence = ranklab::tests::thrown_sentence<base::DataError>(
             [&] { agree_on_parameters(mine, world()); });
         EXPECT_THAT(sentence, ::testing::HasSubstr(std::to_string(world().world_size() - 1) +
                                                    "'s parameters"));

@@ -120,7 +120,7 @@ class Broken final : public comm::Communicator {
     std::unique_ptr<comm::Communicator> split(int, int) override { return nullptr; }
 
   private:
-    static void fail() { throw base::MpiError("the network is gone"); }
+    static void fail() { throw base::Error("the network is gone"); }
 };
 
 TEST_P(Queue, AnErrorReachesTheCaller) {
@@ -134,7 +134,7 @@ TEST_P(Queue, AnErrorReachesTheCaller) {
             queue.poll();
             queue.finish();
         },
-        base::MpiError);
+        base::Error);
 }
 
 /// Its sums never come: another rank is gone.

@@ -93,7 +93,7 @@ MPI_Datatype mpi_type(DType dtype) {
 
 int mpi_count(std::size_t count) {
     if (count > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-        throw base::MpiError(
+        throw base::Error(
             "a buffer has more than the 2^31 - 1 elements that MPI counts; use smaller messages, "
             "buckets or files");
     }
@@ -201,7 +201,7 @@ void mpi_check(int rc, const char* call) {
     char text[MPI_MAX_ERROR_STRING] = "unknown error";
     int length = 0;
     MPI_Error_string(rc, text, &length);
-    throw base::MpiError(
+    throw base::Error(
         fmt::format("{} failed: {}; another rank may have died, look for its message", call, text));
 }
 
@@ -240,7 +240,7 @@ MpiEnvironment::MpiEnvironment(Start start) {
     }
     if (provided < std::min<int>(wanted, MPI_THREAD_SERIALIZED)) {
         MPI_Finalize();
-        throw base::MpiError(
+        throw base::Error(
             "this MPI library has no thread support (MPI_THREAD_SERIALIZED is needed); build it "
             "with "
             "threads");

@@ -14,13 +14,13 @@
 
 namespace ranklab::comm {
 
-/// Throws MpiError with the call and MPI's text unless rc is MPI_SUCCESS.
+/// Throws base::Error with the call and MPI's text unless rc is MPI_SUCCESS.
 void mpi_check(int rc, const char* call);
 /// The same, for a call that waits for other ranks: its return counts as progress.
 void mpi_done(int rc, const char* call);
 
 MPI_Datatype mpi_type(DType dtype);
-/// Throws MpiError if the count exceeds MPI's int.
+/// Throws base::Error if the count exceeds MPI's int.
 int mpi_count(std::size_t count);
 
 /// MPI requests of one operation; `finish` is called once all are complete.

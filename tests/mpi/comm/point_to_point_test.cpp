@@ -123,7 +123,7 @@ TEST(PointToPoint, AMessageThatIsTooLongIsAnError) {
         send(world(), view(std::span(two)), 1, kTag);
     } else if (me() == 1) {
         std::int32_t one = 0;
-        const auto sentence = tests::thrown_sentence<base::MpiError>(
+        const auto sentence = tests::thrown_sentence<base::Error>(
             [&] { receive(world(), view(std::span(&one, 1)), 0, kTag); });
         EXPECT_NE(sentence.find("MPI_Recv"), std::string::npos) << sentence;
     }

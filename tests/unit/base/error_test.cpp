@@ -14,11 +14,8 @@ TEST(Error, EachKindHasItsExitCode) {
     EXPECT_EQ(code_of(Error("x")), 1);
     EXPECT_EQ(code_of(OptionError("x")), 2);
     EXPECT_EQ(code_of(DataError("x")), 3);
-    EXPECT_EQ(code_of(VerificationError("x")), 3);
     EXPECT_EQ(code_of(EnvironmentError("x")), 5);
-    EXPECT_EQ(code_of(CudaError("x")), 5);
     EXPECT_EQ(code_of(NcclError("x")), 5);
-    EXPECT_EQ(code_of(MpiError("x")), 1);
     EXPECT_EQ(code_of(Hdf5Error("x")), 1);
     EXPECT_EQ(static_cast<int>(ExitCode::below_threshold), 4);
     EXPECT_EQ(static_cast<int>(ExitCode::time_limit), 6);
