@@ -1,4 +1,4 @@
-// Numbers: conversions, numbers in text, ranges, and the ranks' shares of a sequence.
+// Numbers: conversions, numbers in text, and the ranks' shares of a sequence.
 #pragma once
 
 #include <charconv>
@@ -6,12 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
-#include <string>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
-#include <vector>
 
 namespace ranklab::base {
 
@@ -61,10 +58,4 @@ inline Share share_of(std::int64_t total, int rank, int ranks) {
     return {r * each + (r < longer ? r : longer), each + (r < longer ? 1 : 0)};
 }
 
-/// Parses "0-3,8"; nullopt if malformed, or above 65535.
-std::optional<std::set<std::size_t>> numbers_in(const std::string& text);
-/// Ascending numbers for a sentence: "0-3,8"; with more than `most` ranges, the first ones and the
-/// count of numbers: "0,8,16,... (128 in all)". For stored text use compact_ranges, which has all
-/// of them.
-std::string few_ranges(const std::vector<int>& numbers, std::size_t most = 6);
 }  // namespace ranklab::base

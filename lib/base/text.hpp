@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +39,13 @@ std::string shape_text(std::span<const std::int64_t> shape);
 
 /// "0-3,8" for {0,1,2,3,8}, as in the kernel's CPU lists. `ids` must ascend.
 std::string compact_ranges(const std::vector<int>& ids);
+
+/// Parses "0-3,8"; nullopt if malformed, or above 65535.
+std::optional<std::set<std::size_t>> numbers_in(const std::string& text);
+/// Ascending numbers for a sentence: "0-3,8"; with more than `most` ranges, the first ones and the
+/// count of numbers: "0,8,16,... (128 in all)". For stored text use compact_ranges, which has all
+/// of them.
+std::string few_ranges(const std::vector<int>& numbers, std::size_t most = 6);
 
 /// "1.3 GiB", "4 min 12 s": for the screen; machine output never scales units.
 std::string human_bytes(double bytes);

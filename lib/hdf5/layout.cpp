@@ -10,6 +10,14 @@
 namespace ranklab::hdf5 {
 namespace {
 
+// A data space; scalar without dimensions. An empty one selects nothing.
+Id space_of(std::span<const hsize_t> shape, std::string_view what) {
+    if (shape.empty()) return own<H5Screate>(what, H5S_SCALAR);
+    Id space = own<H5Screate_simple>(what, static_cast<int>(shape.size()), shape.data(), nullptr);
+    if (bytes_of(shape, 1) == 0) check<H5Sselect_none>(what, space.get());
+    return space;
+}
+
 constexpr unsigned long long kMostInHeader = 2048, kMostContiguous = 32768, kChunkBytes = 262144;
 
 }  // namespace
@@ -91,13 +99,6 @@ std::vector<hsize_t> shape_of(const Object& dataset) {
     if (!extents.empty())
         check<H5Sget_simple_extent_dims>(dataset.path(), space.get(), extents.data(), nullptr);
     return extents;
-}
-
-Id space_of(std::span<const hsize_t> shape, std::string_view what) {
-    if (shape.empty()) return own<H5Screate>(what, H5S_SCALAR);
-    Id space = own<H5Screate_simple>(what, static_cast<int>(shape.size()), shape.data(), nullptr);
-    if (bytes_of(shape, 1) == 0) check<H5Sselect_none>(what, space.get());
-    return space;
 }
 
 Object create_dataset(hid_t place, const std::string& name, const std::string& path, hid_t type,

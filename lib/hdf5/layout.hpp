@@ -38,9 +38,6 @@ std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
 
 std::vector<hsize_t> shape_of(const Object& dataset);
 
-/// A data space; scalar without dimensions. An empty one selects nothing.
-Id space_of(std::span<const hsize_t> shape, std::string_view what);
-
 /// Creates the dataset `name` in `place` (a group or a file), called `path` in messages.
 Object create_dataset(hid_t place, const std::string& name, const std::string& path, hid_t type,
                       std::span<const hsize_t> shape, const Id& properties);

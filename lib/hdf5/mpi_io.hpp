@@ -4,7 +4,6 @@
 
 #include "hdf5/check.hpp"
 #include "hdf5/dataset_file.hpp"
-#include "hdf5/transfer.hpp"
 
 namespace ranklab::hdf5 {
 

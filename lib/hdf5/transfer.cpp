@@ -1,8 +1,9 @@
-#include "hdf5/transfer.hpp"
-
+// How data moved in a transfer, in words.
 #include <span>
 #include <string_view>
 #include <utility>
+
+#include "hdf5/dataset_file.hpp"
 
 namespace ranklab::hdf5 {
 namespace {

@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "base/numbers.hpp"
 #include "base/program.hpp"
 #include "base/text.hpp"
 

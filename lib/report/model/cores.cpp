@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/ladder.hpp"
 
