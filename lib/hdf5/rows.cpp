@@ -19,12 +19,10 @@ std::string type_of(const Object& dataset) {
     const H5T_class_t kind = check<H5Tget_class>(what, type.get());
     if (kind != H5T_FLOAT && kind != H5T_INTEGER)
         throw base::DataError(fmt::format("{} is not an array of numbers", what));
-    const bool is_signed = kind == H5T_FLOAT || H5Tget_sign(type.get()) != H5T_SGN_NONE;
-    return fmt::format("{}{}",
-                       kind == H5T_FLOAT ? "float"
-                       : is_signed       ? "int"
-                                         : "uint",
-                       8 * H5Tget_size(type.get()));
+    const char* const word = kind == H5T_FLOAT                         ? "float"
+                             : H5Tget_sign(type.get()) == H5T_SGN_NONE ? "uint"
+                                                                       : "int";
+    return fmt::format("{}{}", word, 8 * H5Tget_size(type.get()));
 }
 
 void read_row(const Object& dataset, const std::vector<std::int64_t>& shape, std::int64_t index,
