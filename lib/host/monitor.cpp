@@ -60,11 +60,12 @@ double stalled_s(const fs::path& file) {
 
 // Adds the living children. The process's own counters include children that it waited for
 // (proc(5)).
+Counters counters_of_process(pid_t pid);
 void add_children(Counters& counters, pid_t pid, const fs::path& root) {
     const std::string self = std::to_string(pid);
     std::ifstream in(root / "proc" / self / "task" / self / "children");
     for (pid_t child = 0; in >> child;) {
-        const Counters more = counters_of_process(child, root);
+        const Counters more = counters_of_process(child);
         if (std::isnan(more.cpu_s)) continue;  // the child has just ended
         for (auto sum :
              {&Counters::cpu_s, &Counters::wait_s, &Counters::threads, &Counters::rss_bytes,
@@ -73,9 +74,8 @@ void add_children(Counters& counters, pid_t pid, const fs::path& root) {
     }
 }
 
-}  // namespace
-
-Counters counters_of_process(pid_t pid, const fs::path& root) {
+Counters counters_of_process(pid_t pid) {
+    const fs::path root = system_root();
     const fs::path process = root / "proc" / std::to_string(pid);
     const auto stat = stat_fields(process / "stat");
     if (stat.size() < 22) return {};
@@ -91,7 +91,8 @@ Counters counters_of_process(pid_t pid, const fs::path& root) {
     return counters;
 }
 
-Counters counters_of_host(const fs::path& root) {
+Counters counters_of_host() {
+    const fs::path root = system_root();
     Counters counters;
     std::ifstream in(root / "proc/stat");
     std::string cpu;
@@ -106,6 +107,8 @@ Counters counters_of_host(const fs::path& root) {
     counters.stalled_s = stalled_s(root / "proc/pressure/cpu");
     return counters;
 }
+
+}  // namespace
 
 Monitor::Monitor(const std::vector<MonitoredRank>& ranks, double interval_s)
     : host_(host_name()),

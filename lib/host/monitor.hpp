@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -22,8 +21,8 @@ namespace ranklab::host {
 
 inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
-/// Counters of a process or a host: totals since its start; threads and rss_bytes are current
-/// values. NaN if the system lacks one.
+/// Counters of a process with its children, or of a host: totals since its start; threads and
+/// rss_bytes are current values. NaN if the system lacks one.
 struct Counters {
     double cpu_s = kNotKnown;   ///< sum over threads, or over the host's CPUs
     double wait_s = kNotKnown;  ///< process only: runnable threads waiting for a CPU
@@ -34,10 +33,6 @@ struct Counters {
     double sent_bytes = kNotKnown, received_bytes = kNotKnown;  ///< host only: without loopback
     double stalled_s = kNotKnown;  ///< host only: at least one thread waited for a CPU (PSI)
 };
-
-/// Includes the process's children.
-Counters counters_of_process(pid_t pid, const std::filesystem::path& root = system_root());
-Counters counters_of_host(const std::filesystem::path& root = system_root());
 
 /// One sample; rates since the previous sample.
 struct MonitorRow {

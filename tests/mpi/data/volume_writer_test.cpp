@@ -87,6 +87,7 @@ TEST_F(Volumes, RefuseTheWrongNumberOfValues) {
     EXPECT_THROW(out.write(out.open("V"), {{0, 0, 0, 0}, {1, 1, 2, 2}}, std::vector<float>(3),
                            hdf5::Requested::collective),
                  base::Error);
+    out.close();
 }
 
 }  // namespace
