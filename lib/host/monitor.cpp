@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -58,9 +57,10 @@ double stalled_s(const fs::path& file) {
     return at == std::string::npos ? kNotKnown : 1e-6 * std::atof(line.c_str() + at + 6);
 }
 
+Counters counters_of_process(pid_t pid);
+
 // Adds the living children. The process's own counters include children that it waited for
 // (proc(5)).
-Counters counters_of_process(pid_t pid);
 void add_children(Counters& counters, pid_t pid, const fs::path& root) {
     const std::string self = std::to_string(pid);
     std::ifstream in(root / "proc" / self / "task" / self / "children");
