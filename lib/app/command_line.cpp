@@ -45,8 +45,8 @@ void print_verbs(const CommandGroup& program) {
                                  verb.text.summary));
 }
 
-// An error from a lower room may name settings of other programs: those that this one lacks are
-// left out.
+// A library below app may name settings of several programs in its error: leaves out those that
+// this program does not have.
 base::Settings known_to(const options::Schema& schema, base::Settings settings) {
     std::erase_if(settings, [&](const std::string& name) {
         const bool variable = name.front() >= 'A' && name.front() <= 'Z';
@@ -208,7 +208,7 @@ int threads_of(const std::optional<int>& asked, int fallback) {
     if (asked) return *asked;
     const char* const set = std::getenv("OMP_NUM_THREADS");
     if (fallback != 0 || set == nullptr) return fallback;
-    const std::string_view text = set;  // of a list the first number is the outermost level's
+    const std::string_view text = set;  // "4,2": the first number is the outermost level's
     const std::string first = base::trim(text.substr(0, text.find(',')));
     const int threads = base::number_in<int>(first).value_or(0);
     if (threads >= 1 && threads <= vocabulary::kMostThreads) return threads;

@@ -20,15 +20,15 @@ struct ProgramText {
     std::string examples = {};  ///< indented command lines
 };
 
-/// A command, or a verb of one ("data make mnist").
+/// A command, or a sub-command ("data make mnist").
 struct Command {
     ProgramText text;
     options::Schema schema;
-    /// Does the work of a command without MPI, and returns the exit code. `words`: those parsed.
+    /// Does the work of a command without MPI; returns the exit code. `words`: its command line.
     std::function<int(const options::Options& given, const Words& words)> work = {};
 };
 
-/// A program with verbs.
+/// A program with sub-commands, here called verbs.
 struct CommandGroup {
     std::string command;  ///< "data"; "" for ranklab itself
     std::string summary;
@@ -36,9 +36,9 @@ struct CommandGroup {
     std::vector<Command> verbs;
 };
 
-/// --help --version, of every program.
+/// Adds --help and --version.
 void describe_help(options::Schema& schema);
-/// Of --output FILE of reports, for write_report().
+/// Help of --output FILE, which write_report() takes.
 inline constexpr const char* kReportOutputHelp =
     "write to this file instead of stdout; on failure the file is unchanged";
 
@@ -48,7 +48,7 @@ std::optional<options::Options> parse_or_answer(const Command& command, const Wo
 
 /// Runs a command without MPI: parses its words, and answers or works.
 int run_plain_command(const Command& command, const Words& words);
-/// The main of such a program. Adds --help.
+/// The main of a program that is one such command. Adds --help.
 int run_plain_program(int argc, char** argv, Command command);
 /// The main of a program with verbs: answers --help, --version and --list before any verb, or calls
 /// `start` with the verb and the words after it.

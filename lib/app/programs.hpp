@@ -36,7 +36,7 @@ int run_sweep(int argc, char** argv);
 /// `ranklab campaign VERB FILE`: plan, run, submit, status, resume, cancel, collect. No MPI.
 int run_campaign(int argc, char** argv);
 
-/// `ranklab <command> ...` becomes ranklab-<command> in its folder.
+/// `ranklab <command> ...`: replaces this process by ranklab-<command> of the same folder.
 int dispatch(int argc, char** argv);
 
 }  // namespace ranklab::app

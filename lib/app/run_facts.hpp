@@ -22,7 +22,7 @@ class RunFacts {
     RunFacts(Session& session, const Launch& launch, const vocabulary::CommonSettings& common,
              bool on_gpus);
 
-    /// With it the experiment marks the counted part of its work.
+    /// Returns the calls by which the experiment marks the counted part of its work.
     experiments::CountedPart counted_part();
     /// Collective, at the end of the work.
     void gather();

@@ -55,7 +55,7 @@ std::string list(const ResultsSettings& asked) {
         "ranklab report " + file + " --run");
 }
 
-// Throws DataError for a file of which no run can be saved.
+// Throws DataError if every run of the file is damaged.
 void refuse_ruin(const std::string& file, const results::Inspection& found) {
     if (found.whole.empty() && found.runs > 0)
         throw base::DataError(fmt::format("{}: {} of {} runs are damaged; restore a copy", file,

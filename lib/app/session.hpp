@@ -1,5 +1,5 @@
-// The frame of an MPI program: options, MPI, the control plane, the launch guard, and the exit code
-// that all ranks agree on.
+// The frame of an MPI program: options, MPI, the control plane, the launch guard (checks that can
+// refuse a wrong launch), and the exit code that all ranks agree on.
 #pragma once
 
 #include <filesystem>
@@ -38,7 +38,7 @@ class Session {
     std::vector<host::Placement> gather_placements(int threads);
     /// Ends the job if this rank makes no progress for `seconds`; 0: never. See Watchdog.
     void watch(double seconds) { watchdog_.set_limit(seconds); }
-    /// Silent until TerminalProgress::speak(). The watchdog reports its activity as the rank's.
+    /// Prints nothing until TerminalProgress::speak(). The watchdog reports the activity set here.
     TerminalProgress& progress() { return progress_; }
 
     /// Runs `work` on every rank, with the only catch of an MPI program. An error becomes one line
@@ -87,8 +87,8 @@ host::Evidence evidence_of(Session& session, const std::vector<host::Placement>&
                            const vocabulary::CommonSettings& common, bool on_gpus);
 
 /// Collective. Finds the hosts that do not see the folder of `output` (or the nearest existing one
-/// above it), by a small file that rank 0 makes and removes. nullopt on one host, for "none", and
-/// if rank 0 cannot write there, which storing the run reports.
+/// above it), by a small file that rank 0 makes and removes. nullopt if `output` is "none", or if
+/// rank 0 cannot write there, which storing the run reports.
 std::optional<host::ResultsFolder> look_at_results_folder(
     comm::Communicator& control, const std::vector<host::Placement>& placements,
     const std::filesystem::path& output);

@@ -60,7 +60,7 @@ std::string progress_bar(const ProgressState& far, std::size_t columns);
 
 /// Shows progress on stderr: a bar with rate and time left on a terminal with control sequences,
 /// otherwise plain lines every few seconds. Also reports other work that takes more than a few
-/// seconds. Prints on the rank that calls speak(); the other ranks only know their work.
+/// seconds. Prints on the rank that calls speak(); other ranks only note their activity.
 class TerminalProgress final : public base::ProgressSink {
   public:
     TerminalProgress();

@@ -22,8 +22,8 @@ constexpr const char* kNoThread =
     "no thread can be started; take fewer threads or ranks per node, or raise the limits "
     "(ulimit -u, ulimit -v)";
 
-// By the text: LibTorch's allocators throw c10::Error if out of memory, a type that this room
-// lacks.
+// Judges by the text: LibTorch's allocators throw c10::Error if out of memory, a type that lib/base
+// does not know.
 bool is_about_memory(std::string_view what) {
     constexpr auto kWords = std::to_array<std::string_view>(
         {"can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory"});

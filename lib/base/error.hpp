@@ -1,6 +1,6 @@
-// The one family of exceptions, each with an exit code; only app/ catches and prints them. A
-// message says what happened; what to do. Rooms below the experiments know no options: they name
-// the settings to change beside the message, and app appends the options (options::user_message).
+// All exceptions of ranklab, each with an exit code; only app/ catches and prints them. A message
+// says what happened; what to do. Libraries below the experiments know no options: an error has the
+// names of the settings to change, and app appends the options (options::user_message).
 #pragma once
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ enum class ExitCode : int {
     usage = 2,
     wrong_data = 3,  ///< damaged or foreign input, or failed verification
     below_threshold = 4,
-    environment = 5,  ///< launch guard; missing, full or read-only folder
+    environment = 5,  ///< wrong launch, stalled rank; missing, full or read-only folder
     time_limit = 6,
     invalid_measurement = 7,
     skipped = 77,
@@ -79,8 +79,8 @@ struct EnvironmentError : CodedError<ExitCode::environment> {
 struct Hdf5Error : CodedError<ExitCode::internal> {
     using CodedError::CodedError;
 };
-/// NCCL fails because of another rank, the network or the driver far more often than because of
-/// its caller.
+/// NCCL failed. An error of the environment: the cause is another rank, the network or the driver
+/// far more often than the caller.
 struct NcclError : CodedError<ExitCode::environment> {
     using CodedError::CodedError;
 };

@@ -14,8 +14,8 @@
 
 namespace ranklab::base {
 
-/// In the order of one record. open includes creating the file or its datasets, close the renaming
-/// of a temporary file. send hands data to another process, wait waits for one.
+/// The phases of one record, in order. open includes creating the file or its datasets, close the
+/// renaming of a temporary file. send hands data to another process, wait waits for one.
 enum class IoPhase : std::size_t {
     generate,
     format,

@@ -1,5 +1,5 @@
-// The phases of a training step, the interface by which rooms below measure/ mark them, and named
-// ranges for a profiler that records this process (--trace, --nvtx).
+// The phases of a training step, the interface by which libraries below lib/measure mark them, and
+// named ranges for a profiler that records this process (--trace, --nvtx).
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ struct AnnotationHooks {
     void* (*begin)(const char* name);
     void (*end)(void* mark);
 };
-/// Set while a profiler records, to hooks of static lifetime. If nullptr, an Annotation costs one
-/// atomic load.
+/// The hooks of the profiler while it records (objects of static lifetime), otherwise nullptr: then
+/// an Annotation costs one atomic load.
 inline std::atomic<const AnnotationHooks*> annotation_hooks{nullptr};
 
 /// A range on the calling thread, from construction to destruction.

@@ -1,4 +1,4 @@
-// Other programs: ranklab's own, what a command prints, MPI libraries and launchers.
+// Finds and runs other programs; names MPI libraries and launchers.
 #pragma once
 
 #include <filesystem>
@@ -19,8 +19,8 @@ struct ProgramOutput {
 /// Runs a shell command and waits for its end.
 ProgramOutput output_of(const std::string& line);
 
-/// The launcher of this build's MPI, found when CMake configured it: "mpirun" if the first in PATH
-/// belongs to that MPI, otherwise another name or a path ("mpiexec.mpich").
+/// Returns the launcher of this build's MPI, found when CMake ran: "mpirun" if the first mpirun in
+/// PATH belongs to that MPI, otherwise another name or a path ("mpiexec.mpich").
 std::string mpirun();
 
 /// Shortens the text of MPI_Get_library_version to one line: "Open MPI v4.1.4, package: ...",

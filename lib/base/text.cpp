@@ -52,7 +52,7 @@ bool begins_a_part(const std::string& word, const std::string& candidate) {
     return false;
 }
 
-// Longer lists do not help, and shorter words begin too many names.
+// Longer lists of candidates do not help; words of fewer letters begin too many names.
 constexpr std::size_t kMostAlike = 4, kLeastLetters = 3;
 
 std::vector<std::string> alike(std::string_view word, const std::vector<std::string>& candidates) {

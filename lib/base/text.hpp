@@ -13,9 +13,9 @@
 namespace ranklab::base {
 
 /// "did you mean --steps?" (with `before` "--"). Offers the candidate with the smallest edit
-/// distance, ignoring case; if that is above 2 and above a third of the shorter word's letters (for
-/// up to three letters: above half of them), the few in which a part begins with `word`
-/// ("hdf5-serial" for "hdf5"). "" if none is similar.
+/// distance, ignoring case, if that is at most 2 or a third of the shorter word's letters (half of
+/// up to three letters); otherwise the candidates with a part that begins with `word`
+/// ("hdf5-serial" for "hdf5"), if they are few. "" if none is similar.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view before = "");
 /// did_you_mean in brackets, for the end of a sentence: " (did you mean flat?)".

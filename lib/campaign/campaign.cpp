@@ -136,7 +136,7 @@ Workload workload_of(const options::Section& section, const Campaign& campaign) 
     if (!sweep.launcher_options && !campaign.launcher_options.empty())
         sweep.launcher_options = campaign.launcher_options;
     if (!sweep.label) sweep.label = fmt::format("{}-{}", campaign.name, section.name);
-    // The default would follow from the cores of this host, and compute nodes may have more.
+    // The default would follow from this host's cores, but compute nodes may have more.
     if (workload.request.program == "train" && !sweep.threads) sweep.threads = "1";
     return workload;
 }

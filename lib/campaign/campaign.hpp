@@ -13,12 +13,12 @@
 
 namespace ranklab::campaign {
 
-/// A section of the file; under Slurm a job per number of nodes, with the section's points that
-/// need so many.
+/// The points of one section of the file. Under Slurm a section becomes one job per number of
+/// nodes.
 struct Job {
     std::string id;  ///< "strong", or "strong-4n"
     Sweep sweep;
-    std::vector<std::string> words;  ///< that its batch script starts: "sweep", "train", ...
+    std::vector<std::string> words;  ///< what its batch script starts: "sweep", "train", ...
     int ranks = 1, nodes = 1, cores = 1;
     std::int64_t minutes = 0;
 };
@@ -49,8 +49,8 @@ std::string script_of(const Campaign& campaign, const Job& job);
 /// Slurm does not answer.
 std::optional<std::map<std::string, std::string>> queue_of(const Campaign& campaign);
 
-/// Submits the jobs that lack runs and are not in the queue. Throws EnvironmentError if Slurm does
-/// not answer or refuses a job.
+/// Submits the jobs that lack runs and are not in the queue, and returns their number. Throws
+/// EnvironmentError if Slurm does not answer or refuses a job.
 int submit(const Campaign& campaign, const Say& say);
 /// Cancels the campaign's jobs in the queue, and returns their number.
 int cancel(const Campaign& campaign);

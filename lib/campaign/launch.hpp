@@ -19,16 +19,16 @@ struct Launch {
     bool srun = false;
     bool cyclic = false;     ///< place ranks round-robin over hosts; otherwise fill host after host
     int ranks_per_node = 0;  ///< maximum; 0: as many as the cores allow
-    /// Whether mpirun binds ranks to cores; equal for all points of a sweep, so that they compare.
+    /// Whether mpirun binds ranks to cores; equal for all points of a sweep, which are compared.
     bool bound = true;
     /// The user's launcher options in place of ranklab's for placing and binding; empty: ranklab's.
     std::vector<std::string> options = {};
 };
 
-/// What a point needs; cores and GPUs are per rank.
+/// What one command of a sweep needs; cores are per rank.
 struct Need {
     int ranks = 1, cores = 1;
-    int gpus = 1;  ///< factor on the allocation's GPUs per task
+    int gpus = 1;  ///< per rank, in multiples of SLURM_GPUS_PER_TASK
 };
 /// Whether the machine has enough cores.
 bool fits(const Machine& machine, const Need& need);
@@ -46,7 +46,7 @@ struct Ending {
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
                   double limit_s);
 
-/// The last non-empty lines, if possible outside of mpirun's framed messages.
+/// The last non-empty lines, without mpirun's framed messages if there are others.
 std::string end_of_log(const std::filesystem::path& log, std::size_t lines);
 
 }  // namespace ranklab::campaign

@@ -91,7 +91,7 @@ Schema own_rows(const std::string& program) {
     return rows;
 }
 
-// Whether a sweep lacks the option of its program: options of one run, such as --resume.
+// True for an option of a single run, such as --resume, which a sweep does not take.
 bool is_left_out(const Option& option) {
     static const std::set<std::string> kNames{"expect-ranks", "ablation", "benchy-json"};
     const bool of_one_run = option.role == Role::request || option.role == Role::kept;
@@ -103,8 +103,8 @@ bool is_list(const Option& option) {
     return option.type != Type::text && option.type != Type::texts && option.type != Type::flag;
 }
 
-// The row as a text without a field: it takes several values, which the program's own row checks
-// later.
+// Makes the row a text without a field, so that it takes several values; the program's row checks
+// them later.
 Option loosened(const Option& option) {
     if (option.type == Type::flag)
         return {.name = option.name,
@@ -320,7 +320,7 @@ int rank_count(const std::string& text) {
 // Threads per rank: OMP_NUM_THREADS, else a host's cores divided by its ranks at the widest point.
 int default_threads(const Texts& rank_counts, const Launch& launch, const Machine& machine) {
     if (const char* const omp = std::getenv("OMP_NUM_THREADS")) {
-        // Of a list the first number is the outermost level's.
+        // In a list, "4,2", the first number is the outermost level's.
         const std::string first = base::trim(base::split(omp, ',').front());
         if (const int threads = base::number_in<int>(first).value_or(0); threads > 0)
             return threads;

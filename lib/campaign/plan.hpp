@@ -47,12 +47,12 @@ struct Sweep {
     std::string program;  ///< train, io or comm
     std::string label;    ///< identifies the sweep's runs in the results file
     std::filesystem::path output;
-    std::vector<std::string> keys = {};  ///< varied options, and the scaled one
+    std::vector<std::string> keys = {};  ///< of its table: varied options, and what scales
     std::vector<Point> points = {};
     int repeat = 1;
     std::uint64_t seed = 1;
-    double limit_s = 0;           ///< of one process; 0: none
-    std::string strategies = {};  ///< of io, comma-separated: a process makes a run of each
+    double limit_s = 0;           ///< seconds for one process; 0: none
+    std::string strategies = {};  ///< of io, comma-separated; a process makes one run per strategy
     Launch launch;
     Machine machine;
 };

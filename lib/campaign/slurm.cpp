@@ -134,7 +134,7 @@ int cancel(const Campaign& campaign) {
     const auto queue = queue_or_throw(campaign);
     for (const auto& job : campaign.jobs) {
         if (!queue.contains(job.id)) continue;
-        // Signals only the batch script, the sweep, which stores what is measured and ends.
+        // Signals only the batch script's process: the sweep, which stores its runs and ends.
         const auto answer = answer_of({"scancel", "--batch", "--signal=USR1", "--state=RUNNING",
                                        "--name=" + queue_name(campaign, job)});
         const auto rest =

@@ -51,7 +51,7 @@ Value value_of(const std::string& text) {
         return static_cast<Value>(base::number_in<std::int64_t>(text).value());
 }
 
-/// The one text of a value: 0.10 is "0.1", and 65536 bytes are "64K"; nullopt without a value.
+/// Writes equal values equally: 0.10 is "0.1", 65536 bytes are "64K"; nullopt if there is none.
 template <class Value>
 std::optional<std::string> text_of(const Value& value) {
     if constexpr (kIsOptional<Value>)
@@ -64,7 +64,7 @@ std::optional<std::string> text_of(const Value& value) {
         return fmt::format("{}", value);
 }
 
-/// `fields` is the struct `owner`.
+/// A struct's member that takes an option's value; `fields` points to a struct of type `owner`.
 struct Field {
     const std::type_info* owner = nullptr;  ///< nullptr: bound to no struct
     std::function<void(void* fields, const std::string& text)> assign = {};

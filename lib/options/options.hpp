@@ -1,6 +1,6 @@
-// The options that a user gave, by a Schema: merged (command line > config file > default),
-// checked, then constant. A program reads them as the struct to which its rows are bound, settles
-// that struct, and shows it by the same rows.
+// The options that a user gave, checked against a Schema and merged (command line > config file >
+// default). A program reads them as the struct to which the rows are bound, settles what the user
+// left open, and shows the struct by these rows.
 #pragma once
 
 #include <map>
@@ -44,13 +44,13 @@ std::vector<Effective> effective(const Schema& schema, const Structs&... settled
 class Options {
   public:
     /// Reads argv[1..]. The last of a repeated option wins. Throws OptionError for an unknown
-    /// option (naming the nearest known one), a missing or impossible value, too many words, or two
-    /// options of which one replaces the other (Schema::instead_of).
+    /// option (naming the nearest known one), a missing or impossible value, too many words, or an
+    /// option with the one that it replaces (Schema::instead_of).
     static Options parse(const Schema& schema, const std::vector<std::string>& arguments);
 
-    /// Returns the options with the values of an INI file's text (`key = value`, `#` comments, no
-    /// sections) for which the command line has none. Throws OptionError naming `path` and key for
-    /// invalid contents.
+    /// Adds the values of an INI file's text (`key = value`, `#` comments, no sections) for options
+    /// that the command line does not set. Throws OptionError naming `path` and key for invalid
+    /// contents.
     Options with_config(const std::string& path, const std::string& text) const;
 
     const std::vector<std::string>& positional() const { return positional_; }
@@ -67,12 +67,12 @@ class Options {
         return fields;
     }
 
-    /// Names and texts of the options that the user gave and that are bound to no struct: words for
+    /// Names and texts of the given options that are bound to no struct: the command line of
     /// another program.
     std::vector<std::pair<std::string, std::string>> unbound() const;
 
-    /// All options that are bound to these structs, as the structs settle them. The rows are this
-    /// object's.
+    /// All options that are bound to these structs, with the structs' values. Effective::row points
+    /// into this object.
     template <class... Structs>
     std::vector<Effective> effective(const Structs&... settled) const {
         return options::effective(schema_, settled...);
@@ -83,8 +83,8 @@ class Options {
     bool asks(const Effective& option) const {
         return sets(option) && option.value != option.row->fallback;
     }
-    /// Throws OptionError if an option lacks one that it needs, or excludes another one. `settled`:
-    /// all structs to which the options are bound.
+    /// Throws OptionError if an option needs one that is not given, or excludes one that is.
+    /// `settled`: all structs to which the options are bound.
     template <class... Structs>
     void check_relations(const Structs&... settled) const {
         check_relations(effective(settled...));

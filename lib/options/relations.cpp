@@ -1,4 +1,4 @@
-// Checks which options need or exclude others, from their rows.
+// Checks that no option lacks one that it needs, or is given with one that it excludes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ bool is_among(const Values& values, const std::string& value) {
     return std::ranges::find(values, value) != values.end();
 }
 
-// "--jit", "--precision bf16"; without a value its placeholder.
+// "--jit", "--precision bf16".
 std::string shown(const Option& option, const std::string& value) {
     const std::string name = "--" + option.name;
     return option.type == Type::flag ? name : name + ' ' + base::printable(value, 60);

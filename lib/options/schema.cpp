@@ -153,7 +153,7 @@ namespace {
 
 constexpr std::size_t kHelpColumn = 30;
 
-// "  -n [ --files ] N", as many lines as it takes: a list of choices goes on behind a bar.
+// "  -n [ --files ] N"; a long list of choices continues on further lines, broken after a bar.
 std::string usage_of(const Option& option) {
     std::string line = option.shorthand == 0
                            ? "  --" + option.name

@@ -1,4 +1,4 @@
-// The options of a program, a row each.
+// The options of a program, one row per option.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +23,18 @@ enum class Role {
     scale,         ///< how many ranks take part
     length,        ///< how long the run measures
     times,         ///< how often the run measures
-    aside,         ///< work outside of the counted work
+    aside,         ///< work beside the measured work, such as evaluation
     kept,          ///< an extra output file, or files that are not removed
     bookkeeping,   ///< no effect on what is measured
     request        ///< a request other than a run, such as --help; not stored
 };
 
-/// A relation between two options. An option counts if the user set it to other than its default.
+/// A relation between two options. Applies if the user set its option to a non-default value.
 struct Relation {
     std::string other;
-    /// The other option's values for which it applies; empty: any given value.
+    /// The other option's values for which it applies; empty: any but the default.
     std::vector<std::string> values = {};
-    std::string because = {};           ///< the reason, a clause of the message
+    std::string because = {};           ///< the reason, as a clause of the message
     std::vector<std::string> own = {};  ///< this option's values for which it applies; empty: any
     /// Instead of `values` and `own`: a property of catalogue entries, which Schema::offer replaces
     /// by the entries' names. Without an offer the relation does not apply.
@@ -52,7 +52,7 @@ struct Option {
     std::vector<std::string> choices = {};
     std::string file_suffix = {};  ///< suffix of files that are taken instead of a choice, ".pt"
     double minimum = 0;            ///< of integer, real and bytes
-    double maximum = std::numeric_limits<double>::infinity();  ///< of the same
+    double maximum = std::numeric_limits<double>::infinity();  ///< of integer, real and bytes
     std::string section = {};
     char shorthand = 0;  ///< a letter, on the command line only; 0: none
     Role role = Role::work;
@@ -68,13 +68,13 @@ struct Option {
     std::string former = {};  ///< its name in older versions, which stored runs may have
     std::vector<Relation> needs = {}, excludes = {};
     std::string instead_of = {};  ///< an option that this one replaces
-    /// The value that describes runs of versions without the option, each with the other settings
-    /// for which it holds ("" for all).
+    /// Values to assume for runs of versions without the option, each for a setting of another
+    /// option (no name: always). The first that fits counts.
     std::vector<std::pair<std::string, Relation>> when_absent = {};
     Field field = {};  ///< of the program's struct
 };
 
-/// Marks of an option, which the verbs of Schema take.
+/// Marks of an option, passed in a Bound.
 namespace marks {
 inline constexpr auto kEssential = &Option::essential;
 inline constexpr auto kInHeader = &Option::in_header;
@@ -129,7 +129,7 @@ struct Bound {
     Option option;
 };
 
-/// The options that a program accepts. The verbs add one option each to the section last named.
+/// The options that a program accepts. text() to flag() add one to the section last named.
 class Schema {
   public:
     using Texts = std::vector<std::string>;
@@ -149,7 +149,7 @@ class Schema {
     /// Adds names that are options of other programs only: an error for one of them ends in
     /// `advice`.
     Schema& no_option(std::vector<std::string> names, std::string advice);
-    /// Sets the advice for several values, separated by commas, of an option that takes one.
+    /// Sets the advice if an option that takes one value is given several, with commas.
     Schema& no_lists(std::string advice);
     /// Sets the value of the option last added if it is given without one.
     Schema& bare(std::string value) { return change(&Option::bare, std::move(value)); }

@@ -1,4 +1,4 @@
-// Private to this room: the HDF5 schema, and how a results file is opened and replaced.
+// Private to lib/results: the HDF5 schema, and how a results file is opened and replaced.
 #pragma once
 
 #include <fmt/format.h>
@@ -93,8 +93,8 @@ inline constexpr SummaryColumn kSummaryColumns[] = {
     {"min", &stats::Summary::min},       {"max", &stats::Summary::max},
     {"p95", &stats::Summary::p95},       {"p99", &stats::Summary::p99}};
 
-/// Makes an empty results file in place of any other, and leaves it open, so that the first run
-/// shares blocks with the root. `created_utc` "": now.
+/// Makes an empty results file, replacing any other. Leaves it open, so that the first run uses the
+/// rest of the root group's block of HDF5 metadata. `created_utc` "": now.
 hdf5::File create_empty(const std::filesystem::path& path, const std::string& created_utc = "");
 
 /// Whether `name` can name an object in HDF5, where '/' separates paths and '.' is the group

@@ -27,8 +27,8 @@ struct Measurement {
     std::string name;  ///< as in the vocabulary, with its unit ("step_time_s")
     std::string unit;  ///< "s", "samples/s", "B", "1"
     Kind kind = Kind::cost;
-    std::string rank_reduction;   ///< over the ranks of a row: "max", "sum", "mean" or "none"
-    std::string axis;             ///< of the rows: "step", "epoch", "run"
+    std::string rank_reduction;   ///< how ranks are reduced: "max", "sum", "mean" or "none"
+    std::string axis;             ///< what a row is: "step", "epoch", "run"
     std::size_t columns = 1;      ///< 1, or one per rank
     std::vector<double> samples;  ///< row-major [rows, columns], without warm-up
     std::vector<double> warmup;   ///< same columns
@@ -82,7 +82,7 @@ struct Fact {
     std::string value;
 };
 
-/// What a list of runs shows of each.
+/// What a list of runs shows.
 struct RunHeader {
     std::string id;  ///< 20261121T101500Z-3f9a1c
     std::string command;
@@ -109,8 +109,8 @@ struct Run : RunHeader {
     const Table* find_table(std::string_view name) const;
     /// The effective option; "" if there is none.
     std::string setting(std::string_view key) const;
-    /// The value of a fact in the context. For a run of an older version, which did not store what
-    /// a catalogue entry can do, the value that its options imply; "" if there is none.
+    /// The value of a fact in the context. If an older version did not store the fact, the value
+    /// that the run's options imply; "" if there is none.
     std::string fact(std::string_view section, std::string_view key) const;
     std::string fact(const vocabulary::FactName& name) const {
         return fact(name.section, name.key);
@@ -120,8 +120,8 @@ struct Run : RunHeader {
     void add_fact(const vocabulary::FactName& name, std::string value);
     /// The median of the measurement; NaN if there is none.
     double median(std::string_view name) const;
-    /// Summary of the table `verification`: "yes" if all checks that apply passed, "NO" if the
-    /// first other one failed, otherwise the result of that one ("not verified").
+    /// Summary of the table `verification`: "yes" if all checks that apply passed. Otherwise the
+    /// first of them that did not pass decides: "NO" if it failed, else its result.
     std::string verified() const;
     /// Marks a run whose job ended before it was whole; `progress` says how far it came.
     void mark_incomplete(const std::string& progress);

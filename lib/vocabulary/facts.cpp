@@ -91,7 +91,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"hosts", surroundings, "more ranks need more hosts", true},
 });
 
-// A fact of older runs whose `option` fits `pattern`. A value "=NAME" is that of the option NAME.
+// The fact's value in older runs if `option` fits `pattern`; "=NAME": the value of option NAME.
 struct OlderFact {
     std::string_view fact;
     std::string_view option;

@@ -32,9 +32,9 @@ const Fact* find_fact(std::string_view name);
 /// FactRole::noted for a fact without a row.
 FactRole role_of_fact(std::string_view name);
 
-/// The value of a fact that tells what a catalogue entry can do, for a run of an older version,
-/// which did not store it: it follows from the entry that the run's options name. "" for any other
-/// fact. `setting` returns the run's option of that name, or "".
+/// The value that a run's options imply for a fact about the catalogue entries that they name, such
+/// as training.sums_gradients: older versions did not store these facts. "" for any other fact.
+/// `setting` returns the run's option of that name, or "".
 std::string fact_of_older_run(std::string_view name,
                               const std::function<std::string(std::string_view)>& setting);
 

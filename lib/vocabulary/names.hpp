@@ -104,7 +104,7 @@ inline constexpr FactName kCapsBuckets{"training", "caps_buckets"};
 inline constexpr FactName kWaitsInBackward{"training", "waits_in_backward"};
 /// Only one of the loader's threads reads at a time.
 inline constexpr FactName kReadsInTurn{"training", "reads_in_turn"};
-/// Other ways to sum gradients are compared with it.
+/// The baseline with which other ways to sum gradients are compared.
 inline constexpr FactName kBaselineSync{"training", "baseline_sync"};
 /// Trains on one device, without communication.
 inline constexpr FactName kSingleDevice{"training", "single_device"};

@@ -169,8 +169,8 @@ const options::Option& setting_row(std::string_view name);
 /// Returns the run's value of a setting; "" if it has none.
 using OtherSettings = std::function<std::string(const std::string&)>;
 
-/// The purpose for which a setting may matter. A setting without a row matters for every purpose,
-/// unless its value equals the behaviour without it.
+/// The purpose for which a setting may matter. A setting without a row matters for every purpose;
+/// one with its value_when_absent() for none.
 enum class SettingUse {
     comparison,  ///< runs are compared only if they agree in it
     group,       ///< it distinguishes groups; the length of measuring does not
@@ -179,8 +179,8 @@ enum class SettingUse {
 };
 bool matters_to(SettingUse use, std::string_view setting, std::string_view value = {});
 
-/// The value that matches what a run of an older version, which lacks the setting, did; `run` has
-/// its other settings. "" if the setting existed from the start.
+/// The value to assume for a run of an older version, which lacks the setting; `run` returns its
+/// other settings. "" if every version has the setting.
 std::string_view value_when_absent(std::string_view setting, const OtherSettings& run = {});
 
 }  // namespace ranklab::vocabulary

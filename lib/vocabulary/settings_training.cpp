@@ -37,7 +37,7 @@ void add_work(Schema& rows) {
                 "FILE.pt: the loss (default: cross-entropy for classes, mse for values)")
         .choice("data", {&S::data, kEssential, kInHeader, kDecidesNumbers}, {},
                 "the data set (default: the model's own)")
-        // Two folders with equal sample counts hold the same work.
+        // Folders with equal sample counts are taken for the same work.
         .text("data-dir", {&S::data_dir, kEssential, Role::bookkeeping}, "DIR",
               "folder of the data set's files (default: $RANKLAB_DATA, then the usual folders)")
         .text("inputs", {&S::inputs, Role::bookkeeping}, "FILES",

@@ -1,14 +1,14 @@
 # bash completion of ranklab: made by `ranklab completion bash` from the rows that --help shows.
 #
-# Each command (and verb) has a function that says in REPLY what may come: "words A B", "files",
-# "folders", or nothing. Asked with `options`, it lists them; with an option, what that takes ("" if
-# it is a flag); with `words`, what else stands on its line.
+# Each command and sub-command has a function that sets REPLY to what may follow: "words A B",
+# "files", "folders", or nothing. Its argument is `options` for all options, an option for that
+# option's values ("" for a flag), or `words` for the other words of the command line.
 
 _ranklab() {
   local IFS=$' \t\n' REPLY='' node=_ranklab_ at head='' program=${COMP_WORDS[0]##*/}
   local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
-  # bash cuts --option=value in three.
+  # bash splits --option=value into three words.
   if [[ $current == = ]]; then
     current=''
   elif [[ $before == = ]]; then

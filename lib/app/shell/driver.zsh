@@ -1,7 +1,7 @@
 #compdef ranklab ranklab-train ranklab-io ranklab-data ranklab-doctor ranklab-report ranklab-compare ranklab-results
 # zsh completion of ranklab: made by `ranklab completion zsh` from the rows that --help shows.
 #
-# Each command (and verb) has a function that says in REPLY what may come: driver.bash says how.
+# Each command and sub-command has a function that sets REPLY to what may follow, as in driver.bash.
 
 _ranklab() {
   local REPLY='' node=_ranklab_ at
