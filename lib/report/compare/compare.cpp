@@ -175,7 +175,7 @@ bool all_equal(const CompareRow& row) {
 Outcome outcome_of(const CompareRow& row, double min_effect) {
     if (!enough(row)) return Outcome::too_few_runs;
     if (all_equal(row)) return Outcome::same;
-    // A ratio to zero or of negative values does not say which side is better.
+    // A ratio to zero, or of negative values, does not show which side is better.
     if (!(row.median_a > 0) || !(row.median_b >= 0)) return Outcome::changed;
     return stats::judge(row.difference, row.corrected_p, min_effect, row.better);
 }

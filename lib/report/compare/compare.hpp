@@ -33,7 +33,7 @@ using Runs = std::vector<const results::Run*>;
 
 struct CompareQuery {
     std::string a, b;                                   ///< FILE, label:TEXT, rev:HEX or id:RUN
-    std::filesystem::path file = "results/ranklab.h5";  ///< of labels, revisions and ids
+    std::filesystem::path file = "results/ranklab.h5";  ///< searched for labels, revisions and ids
     std::vector<std::string> where;  ///< conditions on both sides, as in model::Selection
 };
 
@@ -106,7 +106,7 @@ struct Comparison {
     std::size_t count(Outcome outcome) const;
     /// True if A and B are the same runs, so that no difference can be tested.
     bool same_runs() const;
-    /// Open rows, and configurations without a counterpart.
+    /// The number of open rows, and of configurations without a counterpart.
     std::size_t inconclusive() const;
     /// The first of worse, inconclusive (nullopt), better, changed, same.
     std::optional<Outcome> overall() const;

@@ -1,4 +1,4 @@
-// Private to this room: pairs the runs of A and B by configuration.
+// Private to lib/report/compare: pairs the runs of A and B by configuration.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@ using results::Run;
 constexpr std::size_t kMostBlocks = 10, kFewestSteps = 4;  // blocks; steps in a block
 constexpr double kNoticeable = 3;                          // least saving to advise, percent
 constexpr double kSmallBatch = 0.15;     // the update's share of a rank's computing
-constexpr double kGoodEfficiency = 0.8;  // POP's mark: at least this is bound by computing
+constexpr double kGoodEfficiency = 0.8;  // POP's threshold; from there on: bound by computing
 constexpr const char* kLossNames[] = {"imbalance between nodes", "imbalance in a node",
                                       "waiting for samples", "imbalance from step to step",
                                       "summing gradients"};
@@ -33,11 +33,12 @@ struct Steps {
     Parts whole = {};                // zeros if the run does not store the parts
     std::vector<Parts> blocks = {};  // of successive steps
     double steps_s = 0;
-    // The first rank and its host, which stand for all of them. NaN: not known.
+    // Ranks and cores of the first host, threads and own cores of its first rank, which stand for
+    // all hosts and ranks. NaN: not known.
     double ranks = 0, threads = 1, own_cores = stats::kNone, host_cores = stats::kNone;
 
     bool measured() const { return whole.step_s() > 0; }
-    // Whether this is the largest loss of a step with a bad efficiency.
+    // Whether this loss is the largest one, and the efficiency of the step is bad.
     bool is_bound_by(double lost_s) const {
         return whole.parallel() < kGoodEfficiency &&
                lost_s == std::max({whole.lost_s(Parts::input), whole.lost_s(Parts::transfer),
@@ -48,8 +49,7 @@ struct Steps {
     double start_up_percent() const {
         return 100 * start_up_s() / std::max(run.duration_s, start_up_s() + steps_s);
     }
-    // Returns the value for the whole run, with the 95 % interval of the blocks' mean (Student's
-    // t).
+    // The value of the whole run, with the 95 % interval of the blocks' mean (Student's t).
     template <class Function>
     Cell estimate(const Function& of) const {
         std::vector<double> values;
@@ -80,7 +80,7 @@ void add_cores(Steps& all) {
     all.host_cores = base::real(of_host.size());
 }
 
-// Measures nothing if backward contains the wait for other ranks, which looks like computing.
+// Measures nothing if backward contains the wait for other ranks: it would count as computing.
 Steps steps_of(const Run& run) {
     Steps all{run};
     const auto* const step = run.find(vocabulary::kStepTime);
@@ -110,9 +110,9 @@ struct CauseRow {
     const char *bound, *name, *sentence;
     bool (*applies)(const Steps& all);
 };
-// The first that applies is the cause. Waiting for input comes before oversubscribed cores, which
-// make the other losses contain each other's time. The start-up of a run with --steps says nothing
-// about a whole training.
+// The first that applies is the cause. Waiting for input comes before oversubscribed cores, since
+// these blur only the other losses. The start-up of a run with --steps says nothing about a whole
+// training.
 constexpr CauseRow kCauses[] = {
     {Cause::not_measured, "unknown", "not_measured",
      "cause unknown: the run does not store the parts of its step; the table waterfall of "
@@ -198,7 +198,7 @@ Frame parts_frame(const Steps& all) {
     return frame;
 }
 
-// Step time with that many loader threads: the longest of the step without its wait for samples,
+// Step time with `workers` loader threads: the longest of the step without its wait for samples,
 // the loader's threads (which may have to read in turn), and all work of a host on its cores.
 double step_with(const Steps& all, const Parts& p, double workers) {
     const double rest = p.step_s() - p.lost_s(Parts::input),
@@ -214,7 +214,7 @@ double workers_for(const Steps& all) {
     return std::clamp(std::ceil(0.98 * p.loader_s() / step_with(all, p, HUGE_VAL)), 1.0, 16.0);
 }
 
-// The factor of the batch that leaves at most a tenth of the step independent of it.
+// By what factor (2 to 16) to grow the batch, so that fixed_s() is at most a tenth of the step.
 double growth_for(const Parts& p) {
     const double fixed = p.percent_of(p.fixed_s());
     return std::clamp(std::exp2(std::ceil(std::log2(9 * fixed / (100 - fixed)))), 2.0, 16.0);
@@ -230,7 +230,7 @@ Frame advice_for(const Steps& all, Cause cause, const predict::CapAdvice& cap) {
     const auto size = [](const Cell& saving, const Cell& at_most) {
         return saving.is_number() ? saving.number : at_most.number;
     };
-    // Percent of the step; no saving if only its bound is known.
+    // In percent of the step. `saving` is empty if only its upper bound is known.
     const auto advise = [&](bool applies, const std::string& option, const Cell& saving,
                             const Cell& at_most = {}) {
         if (applies && !(size(saving, at_most) < kNoticeable))

@@ -33,7 +33,7 @@ struct Parts {
         return lost_s(between_nodes) + lost_s(within_node) + lost_s(serialisation);
     }
     double loader_s() const { return reading_s + decoding_s; }
-    /// Time that does not depend on the batch: the update and the sum of gradients.
+    /// Time that does not depend on the batch size: the update and the sum of gradients.
     double fixed_s() const { return update_s + lost_s(transfer); }
     double percent_of(double seconds) const { return 100 * seconds / step_s(); }
 };
@@ -68,7 +68,7 @@ struct Diagnosis {
 };
 /// `run` is a training run with samples. `cap`: the bucket cap forecast as best for it, if known.
 Diagnosis diagnose(const results::Run& run, const std::optional<predict::CapAdvice>& cap = {});
-/// Takes the bucket cap from a forecast by the file's runs, if summing gradients is the bound.
+/// If summing gradients is the bound, forecasts the best bucket cap from the file's runs.
 Diagnosis diagnose(const results::Run& run, const results::ResultFile& file);
 
 std::string text_of(const Diagnosis& found);

@@ -25,7 +25,7 @@ constexpr const char* kLineTypes =
     "set linetype 5 linecolor rgb '#e69f00' pointtype 11 dashtype (9,3,2,3,2,3)\n"
     "set linetype 6 linecolor rgb '#56b4e9' pointtype 6 dashtype 1\n"
     "set linetype 7 linecolor rgb '#777777' pointtype 8 dashtype (14,5)\n";
-// By Look, with the number of the line type.
+// gnuplot's `with` clause for each Look; {}: the line type.
 constexpr std::array kLooks{"points linetype {} pointsize 0.9", "lines linetype {} linewidth 1.6",
                             "lines linecolor {} dashtype (8,6) linewidth 1.2",
                             "points linecolor {} pointtype 6 pointsize 1.3 linewidth 1.6"};

@@ -105,7 +105,7 @@ Section published_section(const Source& source);
 std::vector<std::size_t> newest_groups(const model::Groups& groups, std::string_view command,
                                        std::size_t most);
 
-/// Of a long line only the least and the largest point of each piece, which keeps its peaks.
+/// Keeps only the least and the largest point of each piece of a long line, so that peaks stay.
 std::vector<Point> thinned(const std::vector<Point>& line);
 
 /// Writes each figure into `folder` (created if missing) as .svg, .pdf and .png with its script

@@ -87,8 +87,8 @@ double mean_of(const Series& series) {
     return sum / base::real(series.points.size());
 }
 
-// Adds a line per name over time; rows without a name are left out. Of too many lines those with
-// the lowest means stay, which idle most; the caption says so.
+// Adds a line per name over time; rows without a name are left out. Keeps the kMostLines lines with
+// the lowest means, which idle most, and says so in the caption.
 void add_lines(Figure& figure, const Table& table, const char* column, const char* what,
                const std::function<std::string(std::size_t)>& name_of) {
     InsertionOrderedMap<std::string, Series> met;

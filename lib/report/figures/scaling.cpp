@@ -78,7 +78,7 @@ constexpr Kind kKinds[] = {
      "worker_scaling_efficiency", "io", "workers", vocabulary::kJobTime}};
 
 // The rate over the baseline's, w2/w1 T1/T2 (w: the work over the baseline's); per doubling: over
-// the point before, as if the cores or GPUs had doubled. Nothing if they are not more.
+// the point before, as if the cores or GPUs had doubled. Empty if they did not increase.
 Cell rate_over(const Groups& groups, const Scaling& scaling, const Curve& curve, bool weak,
                std::size_t i, bool per_doubling) {
     if (i == 0) return per_doubling ? Cell() : Cell(1);

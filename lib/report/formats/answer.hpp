@@ -1,4 +1,4 @@
-// Private to this room: the answers of io and comm, and parts of several answers.
+// Private to lib/report/formats: the answers of io and comm, and parts of several answers.
 #pragma once
 
 #include <algorithm>

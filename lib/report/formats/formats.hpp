@@ -35,8 +35,8 @@ std::string screen_line(std::string_view name, std::string_view value);
 /// measurements and tables. `network`: a sentence on the network's time for gradient buckets.
 std::string run_text(const results::Run& run, bool verbose, const std::string& network = "");
 
-/// A list of the last of `all` runs. `chosen` describes them; `see_one` followed by an id is the
-/// command that shows one.
+/// The text of `list`, the last ones of `all` runs. `chosen` describes the choice of runs;
+/// `see_one` followed by an id is the command that shows a run.
 std::string runs_text(const Frame& list, std::size_t all, const std::string& chosen,
                       const std::string& see_one);
 
@@ -75,7 +75,7 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
                   const model::Sink& sink);
 
 /// Writes Chrome's Trace Event Format, for Perfetto: the first `most_steps` counted steps
-/// (repetitions of io) of each chosen run, without a choice of the newest run. Warns of runs
+/// (repetitions of io) of each chosen run; if no runs were chosen, of the newest run. Warns of runs
 /// without samples per rank; throws OptionError if no chosen run has them.
 void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps,
                         const model::Sink& sink);

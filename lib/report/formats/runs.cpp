@@ -111,7 +111,7 @@ Json run_json(const Run& run) {
 
 void write_csv(const model::ChosenRuns& runs, const model::Sink& sink) {
     sink(kCsvHead);
-    // With tables: those of older runs have the place of the files.
+    // Reads tables, too: in older runs only they say where the files were.
     runs.visit(results::Detail::summaries, [&](const Run& run) { sink(csv_rows(run)); });
 }
 

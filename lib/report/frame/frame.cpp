@@ -12,7 +12,7 @@
 namespace ranklab::report {
 namespace {
 
-// Numbers by value, and before texts.
+// Orders numbers by value, and before texts.
 bool in_order(const std::string& a, const std::string& b) {
     const auto x = base::number_in(a);
     const auto y = base::number_in(b);
@@ -114,7 +114,7 @@ void Frame::drop_empty_columns() {
 
 std::pair<std::string, std::string> named_unit(std::string_view column) {
     struct Ending {
-        std::string_view ending, unit, kept;  // kept: words that are not a unit
+        std::string_view ending, unit, kept;  // kept: the part that is not a unit
     };
     static constexpr std::array kEndings{Ending{"samples_per_s", "samples/s", ""},
                                          Ending{"files_per_s", "files/s", "files"},

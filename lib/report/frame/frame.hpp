@@ -25,7 +25,7 @@ namespace setting = vocabulary::setting;
 template <class Key, class Thing>
 class InsertionOrderedMap {
   public:
-    /// The value of that key; a new one if the key is new.
+    /// Returns the value of `key`; adds an empty one if the key is new.
     Thing& operator[](const Key& key) {
         const auto [place, is_new] = places_.try_emplace(key, all_.size());
         if (is_new) all_.emplace_back();
@@ -71,8 +71,8 @@ struct Column {
     /// The unit of the cells: "s", "B", "MiB/s", "1" for a ratio; "" for texts and counts.
     std::string unit = {};
     Role role = Role::derived;
-    bool interval = false;  ///< its cells may have one
-    std::string head = {};  ///< for people; "": the name
+    bool interval = false;  ///< whether cells may have an interval
+    std::string head = {};  ///< the heading for people; "": the name
 
     bool is_key() const { return role == Role::key; }
     const std::string& title() const { return head.empty() ? name : head; }
@@ -88,7 +88,7 @@ struct Row {
     const Cell& at(std::size_t column) const;
 };
 
-using Places = std::vector<std::size_t>;  ///< of columns or rows, from 0
+using Places = std::vector<std::size_t>;  ///< indices of columns or rows, from 0
 
 struct Frame {
     std::string title = {};
@@ -97,25 +97,25 @@ struct Frame {
     std::vector<std::string> notes = {};  ///< sentences below the table
 
     bool empty() const { return rows.empty(); }
-    /// The place of the first column of that name, and role; columns.size() if there is none.
+    /// The index of the first column of that name (and role, if given); columns.size() if none.
     std::size_t find(std::string_view column, std::optional<Role> role = {}) const;
-    /// The places of all columns of a role.
+    /// The indices of all columns of a role.
     Places all(Role role) const;
     const Cell& at(std::size_t row, std::size_t column) const { return rows[row].at(column); }
     const Cell& at(std::size_t row, std::string_view column) const { return at(row, find(column)); }
     bool has_numbers(std::size_t column) const;
     bool has_caveats() const;
-    /// Adds the column if there is none of its name and role, and returns its place.
+    /// Adds the column if none has its name and role, and returns the index of the column.
     std::size_t add_column(Column column);
-    /// Sets the row's cell in a column, which add_column() adds; without a row in the last row.
+    /// Sets the row's cell in the column, which is added if missing. put() does so in the last row.
     void set(std::size_t row, Column column, Cell cell);
     void put(Column column, Cell cell) { set(rows.size() - 1, std::move(column), std::move(cell)); }
-    /// A table of these columns in this order, with all rows and notes. Places that no column has
-    /// are left out.
+    /// Returns a table of these columns in this order, with all rows and notes. Skips indices
+    /// beyond the last column.
     Frame select(const Places& columns) const;
 
-    /// The rows grouped by equal cells in these columns: for each group the texts of these cells,
-    /// and the places of its rows.
+    /// Groups the rows by equal cells in these columns. Returns for each group the texts of these
+    /// cells, and the indices of the rows.
     std::vector<std::pair<std::vector<std::string>, Places>> group_by(const Places& keys) const;
     /// Sorts the rows by these columns, the first one first: numbers ascending, then texts.
     void sort(const Places& keys);
@@ -152,8 +152,8 @@ std::string size_text(double bytes);
 /// "83 %", "0.4 %".
 std::string percent_text(double percent);
 
-// The writers. Those for people round numbers and scale their units; CSV and JSON have all digits
-// in the column's unit.
+// The writers. Formats for people round numbers and scale units; CSV and JSON have all digits in
+// the column's unit.
 
 /// Text for a screen of 80 columns. A wider table is split into blocks of columns, each of which
 /// begins with the keys. The column `note` has the numbers of caveats, which are listed below the
@@ -171,7 +171,7 @@ nlohmann::ordered_json json_rows(const Frame& frame);
 std::string markdown_of(const Frame& frame);
 /// Escapes a text for a cell or a line of Markdown.
 std::string markdown_text(const std::string& text);
-/// A table environment with booktabs, to which \ref{tab:LABEL} refers.
+/// A LaTeX table environment with booktabs; \ref{tab:LABEL} refers to it.
 std::string latex_of(const Frame& frame, const std::string& label);
 std::string latex_text(std::string_view text);
 /// A <table> whose <data> elements have all digits, followed by caveats and notes.

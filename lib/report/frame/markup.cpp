@@ -1,5 +1,5 @@
-// A Frame as HTML, Markdown, LaTeX and CSV. Texts of a results file are not trusted: all of them
-// are escaped.
+// A Frame as HTML, Markdown, LaTeX and CSV. All texts are escaped, since a results file is not
+// trusted.
 #include <fmt/format.h>
 
 #include <string_view>
@@ -76,7 +76,7 @@ std::string markdown_row(const std::vector<std::string>& cells) {
 // marks it as text. A text with an apostrophe gets a second one, so that a reader may always drop
 // the first.
 std::string csv_cell(const std::string& raw) {
-    std::string field = base::one_line(raw, "\t\r\n");  // which CSV can quote
+    std::string field = base::one_line(raw, "\t\r\n");  // kept: CSV can quote them
     if (raw.find_first_of("=+-@\t\r\n'") == 0) field.insert(field.begin(), '\'');
     if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
     return fmt::format("\"{}\"", base::join(base::split(field, '"'), "\"\""));
@@ -183,7 +183,7 @@ std::string csv_of(const Frame& frame) {
         cells.clear();
         for (std::size_t i = 0; i < frame.columns.size(); ++i) {
             const Cell& cell = frame.at(row, i);
-            // A program expects one type in a column.
+            // No texts among numbers: programs expect one type in a column.
             const bool words = !cell.is_number() && !frame.has_numbers(i);
             cells.push_back(words ? csv_cell(cell.text) : exact(cell.number));
             if (frame.columns[i].interval)

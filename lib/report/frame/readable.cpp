@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kKiB = 1024;
 
-// A unit for people: one of it is per_one of the stored unit, and it is used from `from` on.
+// A unit for people: worth `per_one` stored units, used for values of at least `from` of them.
 struct Shown {
     std::string_view unit, name;
     double per_one, from;

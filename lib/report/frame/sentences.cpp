@@ -17,7 +17,7 @@ struct Words {
 
 struct CaveatWords {
     CaveatKind key;
-    const char *text, *of_groups;  // after "1 group", or "2 groups" with its "has" as "have"
+    const char *text, *of_groups;  // after "1 group"; after "2 groups" "has" becomes "have"
 };
 
 constexpr std::array kCaveats{

@@ -1,4 +1,4 @@
-// Verdicts and caveats are data; one table has the sentence of each.
+// Verdicts and caveats as data, and the sentence of each.
 #pragma once
 
 #include <cstddef>
@@ -83,13 +83,13 @@ struct Finding {
     std::string value = {};               ///< of the subject, for people: "33.2 ms"
     stats::RatioEstimate ratio = {};      ///< subject to `against`; above 1: the subject is better
     std::vector<std::string> alike = {};  ///< names of rows that may be as good
-    std::string unit = {};  ///< what an efficiency is per ("core"), or the ratio's name
+    std::string unit = {};  ///< of which efficiency is per one ("core"); or the ratio's name
 };
 std::string sentence(const Finding& finding);
 
 /// The name in machine formats: "fastest".
 std::string name_of(Verdict verdict);
-/// How the page counts groups with a caveat: "has runs of exit code 7".
+/// The words after "1 group" on the page: "has runs of exit code 7"; "have" for more groups.
 std::string of_groups(CaveatKind kind, std::size_t groups);
 
 /// Why there is no forecast, and the runs that would allow one, as a command or in words.

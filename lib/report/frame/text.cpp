@@ -1,4 +1,4 @@
-// A Frame on a terminal.
+// Writes a Frame for a terminal.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace ranklab::report {
 namespace {
 
 constexpr std::size_t kLongestKey = 40;
-constexpr std::size_t kNarrowest = 24;  // columns of a text that is wrapped
+constexpr std::size_t kNarrowest = 24;  // least screen columns of a wrapped text
 
 std::string padded(const std::string& cell, std::size_t width, bool left) {
     const std::string padding(width - std::min(width, base::columns_of(cell)), ' ');
@@ -100,7 +100,7 @@ std::vector<std::string> lines_of(const std::string& cell, std::size_t width) {
     return base::split(text, '\n');
 }
 
-// The widths of the columns if texts from column `first` on are wrapped between words.
+// The least widths of the columns; texts from column `first` on may be wrapped between words.
 std::vector<std::size_t> least_widths(const TextTable& table, std::size_t first) {
     std::vector<std::size_t> least;
     for (const auto& column : table.columns) {

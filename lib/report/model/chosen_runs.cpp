@@ -19,7 +19,7 @@ namespace {
 using results::Detail;
 using results::Run;
 
-constexpr std::size_t kMostValues = 8;  // of a key, listed after a misspelt one
+constexpr std::size_t kMostValues = 8;  // of a key, listed if no run meets the conditions
 
 bool is_order(std::string_view relation) {
     return relation == "<" || relation == "<=" || relation == ">" || relation == ">=";

@@ -23,7 +23,7 @@ class Selection {
     /// Throws OptionError if a text is not a condition, or if an order relation has no number.
     explicit Selection(const std::vector<std::string>& conditions);
 
-    /// Reads settings, hosts and context (value_of), not measurements.
+    /// Whether the run meets all conditions. Needs settings, hosts and context, not measurements.
     bool matches(const results::Run& run) const;
     bool everything() const { return conditions_.empty(); }
     const std::vector<std::string>& keys() const { return keys_; }
@@ -40,10 +40,10 @@ class Selection {
 };
 
 struct Choice {
-    std::string id = {};                       ///< of one run; "": all that the other members leave
+    std::string id = {};                       ///< of one run; "": the other members choose
     std::optional<std::string> label = {};     ///< exactly this label
     std::vector<std::string> conditions = {};  ///< as in Selection
-    std::size_t last = 0;                      ///< the N stored last of those that remain; 0: all
+    std::size_t last = 0;                      ///< the last N stored of the chosen runs; 0: all
 };
 
 class ChosenRuns {
@@ -53,7 +53,7 @@ class ChosenRuns {
     ChosenRuns(results::ResultFile file, Choice choice);
 
     /// Visits the runs in the order stored and holds one at a time. `wanted` selects among them;
-    /// the run that it gets may lack measurements.
+    /// the run passed to it may lack measurements.
     void visit(results::Detail detail, const std::function<void(results::Run&&)>& take,
                const std::function<bool(const results::Run&)>& wanted = nullptr) const;
     std::vector<results::RunHeader> headers() const;
@@ -74,14 +74,14 @@ class ChosenRuns {
     results::ResultFile file_;
     Choice choice_;
     Selection selection_;
-    /// The run of choice_.id, or those of choice_.last, found once: runs stored meanwhile change
+    /// The runs of choice_.id or choice_.last, found once, so that runs stored later change
     /// nothing.
     std::optional<std::vector<results::RunHeader>> named_;
 };
 
 /// A row per run, of the last `most`: id, what ran ("train mnist-cnn ddp on 2 x 1": model or
-/// strategy, mode, ranks x threads), the first rate of its command, label. Of a run that cannot be
-/// read the header alone.
+/// strategy, mode, ranks x threads), the first rate of its command, label. An unreadable run has
+/// only its id, command and label.
 Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,
                 std::size_t most);
 

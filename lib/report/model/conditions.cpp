@@ -22,7 +22,7 @@ using vocabulary::FactRole;
 
 constexpr std::string_view kEnvironment = "environment.";
 
-// A variable that mpirun set, or ranklab 0.1.0 before MPI_Init, and not the user.
+// Whether mpirun or ranklab 0.1.0 (before MPI_Init) set the variable, not the user.
 bool is_left_by_the_start(const std::string& key, const std::string& value) {
     return (key.starts_with(kEnvironment) &&
             base::is_launchers_own(key.substr(kEnvironment.size()))) ||
@@ -44,7 +44,7 @@ std::string seen_in_tables(const Run& run, const char* column_name) {
     return fmt::format("{}", fmt::join(values, " "));
 }
 
-// The cache labels of the first readings. Older versions stored them only in this table.
+// The cache labels of the first read passes. Older versions stored them only in this table.
 std::string cache_in_table(const Run& run) {
     std::set<std::string> labels;
     for (const auto& row : rows_of(run, "io_reads"))
@@ -121,7 +121,7 @@ Conditions factors_of(const Run& run) {
         if (vocabulary::matters_to(vocabulary::SettingUse::factor, key, value))
             factors[key] = value;
     factors.merge(decisive_facts(run));
-    // The setting is of rank 0 and of one replica. Of io these threads are its workers.
+    // The setting --threads covers one replica of rank 0. In io these threads are the workers.
     if (const auto threads = threads_text(run); !threads.empty() && run.command != "io")
         factors["threads"] = threads;
     if (const auto system = file_system_of(run); !system.empty()) factors["file_system"] = system;

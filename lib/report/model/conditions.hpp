@@ -69,25 +69,25 @@ struct Cores {
     std::size_t count = 0;  ///< that computed; 0: not known
     /// "core", "GPU", or "CPU" (the kernel's hardware thread) if the program stored no cores.
     std::string unit = "core";
-    std::string why_not = {};  ///< of an unknown count: "the CPUs of its ranks are not stored"
-    /// More threads compute than cores exist: "3 compute threads on 2 cores".
+    std::string why_not = {};  ///< reason for an unknown count
+    /// Not empty if more threads compute than cores exist: "3 compute threads on 2 cores".
     std::string oversubscription = {};
 
     bool known() const { return count > 0; }
     bool oversubscribed() const { return !oversubscription.empty(); }
 };
 
-/// Counts on each host the compute threads of its ranks, but at most the cores that they share; in
-/// a run on GPUs the different GPUs. Loader threads do not count.
+/// Counts on each host the compute threads of its ranks, but at most the cores that the ranks
+/// share; in a run on GPUs the distinct GPUs. Loader threads do not count.
 Cores cores_of(const results::Run& run);
 
 /// The compute threads of a rank (of all replicas; in `ranklab io` of a writing process); "1 or 2"
-/// where ranks differ, "" where not known.
+/// if ranks differ, "" if unknown.
 std::string threads_text(const results::Run& run);
 
-/// The common value of several runs: unknown where they differ, and oversubscribed where one is.
+/// The cores of several runs: unknown if the runs differ, oversubscribed if one run is.
 Cores common_cores(const std::vector<Cores>& of_runs);
-/// Why there is no efficiency of these over those of the baseline; "" where there is one.
+/// Why cores `own` have no efficiency over the baseline's cores `base`; "" if they have one.
 std::string why_no_efficiency(const Cores& base, const Cores& own);
 
 }  // namespace ranklab::report::model

@@ -33,8 +33,8 @@ std::vector<HostRow> computing(const Run& run) {
     return rows;
 }
 
-// The compute threads of a rank, of all its replicas; 0: not known. Older versions stored them only
-// of rank 0.
+// The compute threads of all replicas of a rank; 0: not known. Older versions stored them only for
+// rank 0.
 std::size_t threads_of(const Run& run, const HostRow& row) {
     if (run.command == "io")
         return static_cast<std::size_t>(std::max<std::int64_t>(1, workers_of(run)));
@@ -53,7 +53,7 @@ std::string threads_on(std::size_t count, const char* what, std::size_t cores,
     return fmt::format("{} on {}", counted(count, what), counted(cores, unit));
 }
 
-// Each replica has a GPU, of which the rank's row names the first.
+// Each replica has a GPU; the rank's row names only the first GPU.
 Cores gpus_of(const Run& run, const std::vector<HostRow>& rows) {
     std::set<std::string> gpus;
     for (const auto& row : rows) {

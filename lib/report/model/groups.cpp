@@ -143,7 +143,7 @@ void Groups::check_query() {
     for (const auto& column : runs_.columns)
         if (is_surroundings(column)) surroundings.insert(column.name);
     if (!runs_.empty()) refuse_unknown_ignored(query_.ignore, surroundings);
-    // Of each command its rate and the time of its speedups.
+    // By default the rate of each command, and the time that speedups compare.
     if (query_.measurements.empty()) query_.measurements = names_shown(vocabulary::Shown::groups);
 }
 
@@ -191,7 +191,7 @@ void Groups::add_groups() {
     table_.sort(table_.all(Role::key));
 }
 
-// Adds the values that all runs of a group share.
+// Adds the values that all runs of a group share; kVaries if the runs differ.
 void Groups::add_shared(Role role) {
     for (const std::size_t column : runs_.all(role))
         for (const std::size_t group : all())

@@ -14,18 +14,18 @@
 namespace ranklab::report::model {
 
 struct GroupQuery {
-    /// To group by, as in value_of. Empty: by everything that makes runs more than repetitions.
+    /// Keys as in value_of. Empty: those of group_key_of, so that a group is a set of repetitions.
     std::vector<std::string> keys = {};
     std::vector<std::string> measurements = {};  ///< empty: the headline ones
     std::vector<std::string> ignore = {};        ///< conditions that may differ within a group
 };
 
 /// Adds a row for a run that was read with its summaries (results::Detail): its keys, conditions,
-/// factors, places and measurements, and why to read it with care.
+/// factors, places, measurements and caveats.
 void add_run(Frame& runs, const GroupQuery& query, const results::Run& run);
 
-/// Whether the column of the table of runs is a condition that runs are kept apart by, or that
-/// follows from the number of ranks.
+/// Whether a column of the table of runs describes machine or software: a condition that keeps
+/// runs apart, or another fact on which times depend.
 bool is_surroundings(const Column& column);
 
 class Groups {
@@ -37,8 +37,8 @@ class Groups {
     const Frame& runs() const { return runs_; }
     /// A row per group, sorted by keys: key columns (those asked for, then `apart`), "group" (its
     /// name), "title" (without its ranks), "runs", "invalid", "nodes", "cores", the factors and
-    /// places that its runs share, and the asked measurements. Its members are the rows of runs()
-    /// that count: valid, with a measurement, the newest last.
+    /// places that its runs share, and the asked measurements. A row's members are the rows of
+    /// runs() that count: valid, with a measurement, the newest last.
     const Frame& table() const { return table_; }
     std::size_t size() const { return table_.rows.size(); }
     std::vector<std::size_t> all() const;  ///< 0 .. size() - 1
@@ -60,12 +60,12 @@ class Groups {
     const std::string& name(std::size_t group) const { return table_.at(group, "group").text; }
     const std::string& newest(std::size_t group) const;  ///< the id of its newest run
     Cores cores(std::size_t group) const;
-    /// Whether all its runs have "yes" in a column of runs() on what a catalogue entry can do:
+    /// Whether all runs of the group have "yes" in this column of runs(), an ability of an entry:
     /// "single_device", "uses_sync", "baseline_sync", "baseline_strategy", "has_workers".
     bool says(std::size_t group, std::string_view column) const;
-    /// Factors of which the group's runs have several values.
+    /// Factors that differ among the group's runs.
     std::vector<std::string> varying(std::size_t group) const;
-    /// Factors in which two groups differ, or one varies.
+    /// Factors that differ between the two groups, or within one of them.
     std::vector<std::string> differing(std::size_t a, std::size_t b) const;
 
     /// A value per run that counts, in the order of the runs.
@@ -81,7 +81,7 @@ class Groups {
     /// `but`.
     std::vector<std::string> titles(const std::vector<std::size_t>& some,
                                     const std::set<std::string>& but = {}) const;
-    /// The factor's value if all groups have the same one.
+    /// The factor's value if it is equal in all valid groups; "" otherwise.
     std::string common(std::string_view factor) const;
 
   private:

@@ -22,7 +22,7 @@ using results::Table;
 
 constexpr const char* kAsFast = "as fast";  // within the interval of the fastest
 
-// The first kNarrow columns are shown by time, the first kWide in full; the others are not shown.
+// frame_of() shows the first kNarrow columns, or kWide with `wide`; the others serve the notes.
 constexpr std::size_t kNarrow = 4, kWide = 13;
 const std::vector<Column>& columns() {
     static const std::vector<Column> all{
@@ -70,7 +70,7 @@ void add_row(Frame& table, const Table& stored, std::size_t row, const Run& run)
         caveats.push_back({CaveatKind::said, mark});
 }
 
-// A strategy that is measured with several ranks or workers has rows of different names.
+// Adds ranks and workers to the names of a strategy of which some row has more than one.
 void name_rows(Frame& table) {
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         std::string name = table.at(row, "rung").text;
@@ -97,7 +97,7 @@ std::string value_text(const Frame& table, std::size_t row) {
            (std::isfinite(rate) ? ", " + readable(rate, "MiB/s") : "");
 }
 
-// The rows with a time that are verified, or those that are not, the fastest first.
+// The rows with a time, either the verified or the other ones, the fastest first.
 Places timed(const Frame& table, bool verified) {
     Places rows;
     for (std::size_t row = 0; row < table.rows.size(); ++row)
@@ -107,7 +107,7 @@ Places timed(const Frame& table, bool verified) {
     return rows;
 }
 
-// Verified rows alone are advised. Fills the column "tier".
+// Names the fastest of the verified rows, and fills the column "tier".
 Finding advice(Frame& table, const Places& rows) {
     if (rows.empty()) return {.verdict = Verdict::nothing_verified};
     const auto name = [&](std::size_t row) { return table.at(row, "strategy").text; };
@@ -170,7 +170,7 @@ std::set<std::string> texts_in(const Frame& table, const char* column) {
     return texts;
 }
 
-// A place that all rows share is named once, below the table.
+// The note below the table: the records, and the file systems, fsync and cache of the rows.
 std::string common_place(const Ladder& ladder) {
     const bool reads = ladder.table.has_numbers(ladder.table.find(vocabulary::kReadRate));
     const auto fsync = texts_in(ladder.table, "fsync");

@@ -13,8 +13,8 @@
 
 namespace ranklab::report::model {
 
-/// A row of the table, in us and GB/s; NaN for a missing number. Of a row of `nonblocking` the time
-/// without compute.
+/// A row of the table, in us and GB/s; NaN for a missing number. In a row of `nonblocking`, `time`
+/// is without compute.
 struct Message {
     std::size_t row = 0;
     std::string op = {}, level = {}, load = {}, dtype = {}, redop = {}, place = {}, mark = {};
@@ -44,7 +44,7 @@ std::string full_name(const Message& one);
 /// The message that the measurement `time_us` repeats (fact collectives.headline); nullptr if it is
 /// not among the messages.
 const Message* headline_message(const results::Run& run, const std::vector<Message>& messages);
-/// The same message, from the fact alone: "allreduce of fp32, 4 MiB"; "" if nothing was timed.
+/// The headline message, from the fact alone: "allreduce of fp32, 4 MiB"; "" if none was timed.
 std::string headline_task(const results::Run& run);
 
 }  // namespace ranklab::report::model

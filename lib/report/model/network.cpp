@@ -112,7 +112,7 @@ NetworkCost network_cost(const Run& comm, const Run& training) {
 
 std::optional<NetworkCost> network_cost(const results::ResultFile& file, const Run& training) {
     std::vector<results::RunHeader> found;
-    const auto headers = file.runs();  // cheap, even of thousands of runs
+    const auto headers = file.runs();  // cheap, even for thousands of runs
     if (std::ranges::any_of(headers, [](const auto& run) { return run.command == "comm"; }))
         file.visit(
             results::Detail::settings, [&](const Run& run) { return is_network_of(run, training); },

@@ -1,5 +1,5 @@
-// What the network alone takes for the gradient buckets of a training run, by the allreduce times
-// of a run of `ranklab comm`.
+// The time of a training run's gradient buckets on the network alone, from the allreduce times of
+// a run of `ranklab comm`.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ bool measures_network(const results::Run& comm);
 /// Whether the run stored the times of its gradient buckets.
 bool has_bucket_times(const results::Run& training);
 
-/// The allreduce sums of that type without load, in the table `messages` or `nonblocking`. Calls in
-/// place come first, since a step sums in place.
+/// The allreduces with reduction `sum` of `dtype`, measured without load, in `table` ("messages" or
+/// "nonblocking"). Calls in place come first, since a step sums in place.
 std::vector<Message> allreduces_in(const results::Run& comm, const char* table,
                                    const std::string& dtype);
 forecast::AllreduceTime time_of(const Message& one);
@@ -30,7 +30,7 @@ forecast::AllreduceTime time_of(const Message& one);
 struct NetworkCost {
     std::string comm_run = {};
     forecast::AllreduceCurve curve = {};
-    std::size_t buckets = 0, outside = 0;  ///< in all, and outside the measured sizes
+    std::size_t buckets = 0, outside = 0;  ///< all buckets; those outside the measured sizes
     /// Sums over the buckets within the measured sizes; ends of intervals are summed, too.
     forecast::AllreduceTime network = {0, {0, 0}};
     double step_s = 0;

@@ -14,19 +14,19 @@ namespace ranklab::report::model {
 
 /// Published figures, each with the document that it is from.
 using References = std::vector<base::CsvRow>;
-/// Whether the run meets all conditions of the row's cell same_as, and there are any.
+/// Whether the row's cell same_as has conditions, and the run meets all of them.
 bool is_same_experiment(const base::CsvRow& reference, const results::Run& run);
 /// Reads all *.csv of the folder except kPublishedCurves; nothing if there is no such folder. Warns
 /// of a file that cannot be read, and leaves its figures out.
 References read_references(const std::filesystem::path& folder);
 
-/// A line per published figure of the same experiment that the run measured, too.
+/// A line per published figure of the run's experiment whose quantity the run measured.
 std::string reference_lines(const results::Run& run, const References& references);
 
 struct PublishedCurve {
     std::string name;
     bool weak = false;  ///< each node or device keeps its work; else all share one work
-    /// Why the curve is not of one code on one machine, as the README describes it: "contradicts".
+    /// A reason to doubt the curve, as the README describes it: "contradicts"; "": none.
     std::string caution;
     /// At least two ascending numbers of nodes or devices, and the rate per node or device at each,
     /// in any unit.
@@ -37,7 +37,7 @@ struct PublishedCurve {
     bool beyond_one_node(std::size_t point) const {
         return first_beyond_one_node > 0 && x[point] >= first_beyond_one_node;
     }
-    /// Over the first point.
+    /// Relative to the first point.
     double efficiency(std::size_t point) const { return rates_per_x[point] / rates_per_x[0]; }
 };
 

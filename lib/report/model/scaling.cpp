@@ -31,19 +31,19 @@ bool too_efficient(const stats::RatioEstimate& efficiency) {
     return (std::isnan(efficiency.ci.low) ? efficiency.ratio : efficiency.ci.low) > kMostEfficiency;
 }
 
-// Whether a host of the baseline is not among these hosts: more ranks need more hosts, which is no
-// difference.
+// Whether `hosts` lack a host of the baseline. Additional hosts do not count, since more ranks need
+// them.
 bool is_elsewhere(const std::string& hosts, const std::string& of_base) {
     const auto all = base::split(hosts, ' '), some = base::split(of_base, ' ');
     return std::ranges::any_of(
         some, [&](const auto& host) { return std::ranges::find(all, host) == all.end(); });
 }
 
-// Finds the group with which another one may be compared, and compares them.
+// Finds the baseline of each group, and compares the two.
 class Baselines {
   public:
-    // Compares the keys except the two batch sizes, which make the kinds of scaling. Hosts count
-    // only if each group ran on one host, since more ranks need more hosts.
+    // Compares all keys except the two batch sizes, which tell strong from weak scaling. Hosts
+    // count only if each group ran on one host, since more ranks need more hosts.
     Baselines(const Groups& groups, const std::string& over)
         : groups_(groups), over_(over), over_ranks_(over == "ranks") {
         const bool one_host = std::ranges::none_of(groups.all(), [&](std::size_t group) {
@@ -174,7 +174,7 @@ class Baselines {
             add(CaveatKind::too_efficient, fmt::format("{}", kMostEfficiency));
     }
 
-    // Places that differ from the baseline's, and that a reader would take for equal.
+    // Properties of the machine that differ from the baseline's, with both values.
     Names other_places(std::size_t base, std::size_t group) const {
         const Frame& table = groups_.table();
         Names other;
@@ -212,7 +212,7 @@ class Baselines {
     bool over_ranks_;
     std::vector<double> widths_;
     Names work_;    ///< for each group the values of its keys that define the work
-    Names curves_;  ///< and, in addition, of the keys that say how ranks work together
+    Names curves_;  ///< work_, and the keys that say how ranks work together
 };
 
 Scaling nothing_scaled(const Groups& groups, const std::string& over) {

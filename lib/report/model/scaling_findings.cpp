@@ -21,7 +21,7 @@ constexpr std::pair<std::string_view, const char*> kUsual[] = {
     {setting::kStrategy, "baseline_strategy"},
     {setting::kSync, "baseline_sync"}};
 
-// Whether the group's numbers may be compared: valid, and trained together.
+// Whether the group may be compared: it has valid runs, and trainings summed their gradients.
 bool counts(const Groups& groups, std::size_t group) {
     return groups.valid(group) && !groups.table().rows[group].has(CaveatKind::not_summed);
 }

@@ -19,7 +19,7 @@ std::size_t rows_of(const results::Column& column) {
     return std::visit([](const auto& values) { return values.size(); }, column.values);
 }
 
-// The column of that name; nullptr if it is missing or too short.
+// The column of that name; nullptr if it is missing or has no such row.
 const results::Column* find_cell(const results::Table& table, const std::string& name,
                                  std::size_t row) {
     for (const auto& column : table.columns)
@@ -50,7 +50,7 @@ const Field* find_field(const std::string& key) {
     return field == kFields.end() ? nullptr : field;
 }
 
-// Facts of a pattern ("libraries.*") are known only from runs, except variables of the environment.
+// Of facts that match a pattern, "environment.*" is always known, "libraries.*" only from runs.
 bool is_known_key(const std::string& key) {
     const auto* const fact = vocabulary::find_fact(key);
     return find_field(key) != nullptr || vocabulary::find_setting(key) != nullptr ||
@@ -58,7 +58,7 @@ bool is_known_key(const std::string& key) {
             (fact->name == key || key.starts_with("environment.")));
 }
 
-// Measurements with a suffix are known only from runs.
+// Names with a suffix ("time_us:barrier:8") are known only from runs.
 bool is_known_measurement(const std::string& name) {
     return vocabulary::family_of(name) == name && vocabulary::find_quantity(name) != nullptr;
 }
@@ -76,8 +76,8 @@ std::set<std::string> stored_measurements(const results::Run& run) {
     return names;
 }
 
-// `sentence` has a {} for the name and one for a similar one. Reads the files only for an unknown
-// name.
+// `sentence` has a {} for the name and one for a suggestion. Reads the files only if a name is
+// unknown.
 template <class IsKnown, class NamesOf, class Offered>
 void refuse_unknown(std::vector<std::string> names, const std::vector<results::ResultFile>& files,
                     results::Detail detail, IsKnown is_known, NamesOf names_of,

@@ -31,7 +31,7 @@ inline std::size_t node_count(const results::Run& run) {
     return host_names(run).size();
 }
 
-/// The measurements that are shown there, of all commands.
+/// The measurements of all commands that `where` shows.
 std::vector<std::string> names_shown(vocabulary::Shown where);
 
 /// The numbers of a summary with their names in exports.
@@ -72,8 +72,8 @@ std::vector<StoredRow> step_parts(const results::Run& run);
 std::string use_text(const results::Run& run);
 
 /// A stored table for people: units instead of endings of names, intervals joined with their
-/// columns, without empty columns. It keeps `most` rows, of some tables the most important ones; a
-/// note has the number of the others.
+/// columns, without empty columns. Keeps `most` rows, of some tables those with the largest values
+/// of one column; a note counts the other rows.
 Frame frame_of(const results::Table& table, std::size_t most = SIZE_MAX);
 
 /// A row per measurement of the run, except those of single messages, which the table `messages`

@@ -32,7 +32,7 @@ std::string lead_of(const model::ChosenRuns& runs, const Groups& groups) {
                        chosen);
 }
 
-// The rate that headlines show of a command.
+// The rate that headlines show for a command.
 std::string rate_of(const std::string& command) {
     for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, command))
         if (vocabulary::quantity(name).kind == vocabulary::Kind::rate) return name;

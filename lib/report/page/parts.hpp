@@ -1,4 +1,4 @@
-// Private to this room: the parts of the page.
+// Private to lib/report/page: the parts of the page.
 #pragma once
 
 #include <kainjow/mustache.hpp>
@@ -42,7 +42,7 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
 struct Centre {
     std::string title = {}, says = {}, url = {};
     double threshold = stats::kNone;
-    bool per_doubling = false;  ///< of the speedup per doubling; else of the efficiency
+    bool per_doubling = false;  ///< threshold is of the speedup per doubling, else of efficiency
 };
 /// An empty name returns a centre without demands. Throws OptionError if the file lacks the name or
 /// has an unknown key.

@@ -124,7 +124,7 @@ std::string as_latex(const std::vector<Section>& sections) {
 constexpr double kSame = 0.01;      // factors are equal if their logarithms differ by less
 constexpr std::size_t kFewest = 5;  // with fewer curves nothing is called usual
 
-// The efficiencies at that factor, of curves with communication that reach several nodes.
+// The efficiencies at `factor` times the first x, of curves with communication and several nodes.
 std::vector<double> published_at(const std::vector<model::PublishedCurve>& published, bool weak,
                                  bool beyond, double factor) {
     std::vector<double> found;

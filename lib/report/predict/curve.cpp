@@ -15,7 +15,7 @@ using forecast::Estimate;
 using forecast::Scaling;
 
 constexpr const char* kMemory = "memory_per_rank_bytes";
-constexpr double kLeastWeight = 0.005;  // of a model that the note names
+constexpr double kLeastWeight = 0.005;  // the note names models from this weight on
 
 // The command that measures these rank counts.
 std::string run_at(const Measured& measured, const std::vector<double>& ranks) {
@@ -37,7 +37,7 @@ Cell shown(const Measured& measured, double ranks, const Estimate& time) {
     return {work / time.time_s, {work / high, work / low}};
 }
 
-// Reports show medians; the curve goes through geometric means.
+// The shown time of a point. The curve itself goes through geometric means.
 double median_of(const forecast::CurvePoint& point) {
     return stats::quantile(point.times_s, 0.5);
 }

@@ -23,7 +23,7 @@ struct Measured {
     double node_holds = 0;                          ///< ranks that fit on a node; 0: not known
     std::string sweep = {};  ///< "ranklab sweep train --model mnist-cnn"; "" if no run was stored
     std::vector<std::string> notes = {};
-    /// A rank takes fixed + per_sample x the samples that it computes at once; NaN: not known.
+    /// Memory of a rank: fixed + per_sample x the samples computed at once; NaN: not known.
     double memory_fixed_bytes = stats::kNone, memory_bytes_per_sample = stats::kNone;
     double batch = 0;  ///< samples of a rank (weak) or of all ranks (strong)
 };
@@ -42,7 +42,7 @@ struct Prediction {
     /// code of a refusal, whose sentence is the row's caveat.
     Frame frame;
     forecast::Scaling scaling;
-    std::string next;  ///< the command that narrows the farthest forecast most per node-hour; ""
+    std::string next;  ///< the command that narrows the farthest forecast most per node-hour, or ""
 };
 
 /// `force`: forecasts beyond forecast::kReach, too.

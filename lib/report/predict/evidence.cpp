@@ -77,7 +77,7 @@ SharedWork shared_in(const Run& run) {
     found.computing_s = step->samples;
     for (std::size_t i = 0; sync != nullptr && i < sync->samples.size(); ++i)
         found.computing_s.at(i) -= sync->samples[i];
-    // Sums in backward make it longer; the steps without communication do not have them.
+    // Gradient sums inside backward would count as computing; steps without communication do not.
     const auto* apart = run.find("step_without_communication_s");
     const auto summary = run.says(fact::kSumsInBackward) && apart != nullptr
                              ? apart->summary
@@ -138,7 +138,7 @@ void add_network(Evidence& found, const Run& run) {
     if (std::isnan(share)) share = compute_share_of(run, background);
 }
 
-// With the bytes that travel, after compression.
+// The gradients in the order of backward, with their bytes after compression.
 std::vector<forecast::Gradient> gradients_of(const Run& profile) {
     const auto& table = *profile.find_table("layers");
     const double narrower =
@@ -179,7 +179,7 @@ Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
     if (found.profile == nullptr) return found;
     const Run& profile = *found.profile;
     found.gradients = gradients_of(profile);
-    // Profiling takes time: runs without it come first, and are kept.
+    // Profiling costs time: runs without it are added first, and take precedence.
     for (const bool profiled : {false, true})
         for (const auto* run : newest)
             if (is_training(*run) && is_same_work(*run, profile) && is_profiled(*run) == profiled)

@@ -18,7 +18,7 @@ namespace ranklab::report::predict {
 /// One micro-batch of a rank that is alone on its host.
 struct AloneWork {
     forecast::RankWork work = {};
-    /// Relative half-width: of the step's interval, or the largest distance of an older run.
+    /// Relative half-width of the step's interval, or the largest distance to an older run.
     double half_width = 0;
 };
 
@@ -38,20 +38,20 @@ struct Evidence {
     std::map<double, AloneWork> alone = {};          ///< by micro-batch
     std::vector<SharedWork> shared = {};             ///< newest first
     std::size_t most_ranks = 0;                      ///< of any run
-    /// Allreduces of the gradients' type. MPI chooses the algorithm of a blocking one; libnbc,
-    /// which works in the background, has trees.
+    /// Allreduces of the gradients' type. MPI chooses the algorithm of a blocking allreduce;
+    /// libnbc, which works in the background, uses trees.
     forecast::MeasuredNetwork blocking = {{forecast::Algorithm::ring,
                                            forecast::Algorithm::recursive_doubling},
                                           {}},
                               background = {{forecast::Algorithm::tree}, {}};
-    /// Fraction of the computing that an allreduce in the background takes: on one host, between
+    /// Fraction of the computing speed that a background allreduce takes: on one host, between
     /// hosts. NaN: not measured.
     std::array<double, 2> compute_share = {stats::kNone, stats::kNone};
 };
 
 /// Whether a rank computes the same on one sample in both runs.
 bool is_same_work(const results::Run& a, const results::Run& b);
-/// `precision` "": that of the newest profile. The result points into `runs`.
+/// Empty `precision`: the newest profile's. The result points into `runs`.
 Evidence evidence_in(std::span<const results::Run> runs, const std::string& precision);
 
 /// The setting as a number; `otherwise` if it is none.

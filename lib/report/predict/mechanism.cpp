@@ -33,7 +33,7 @@ struct Setup {
     double batch = 0;
     std::size_t micro_batches = 1;
     std::vector<forecast::Gradient> buckets = {};
-    bool in_background = false;                        // kind of allreduce; otherwise blocking
+    bool in_background = false;                        // allreduces; false: blocking ones
     double piece_bytes = HUGE_VAL, largest_bytes = 0;  // pieces of a message; largest message
 
     bool between_hosts() const { return on.ranks > on.per_host; }
@@ -50,14 +50,14 @@ std::size_t count_of(std::int64_t number) {
     return static_cast<std::size_t>(number);
 }
 
-// Reduces as `like` did, or between hosts as train does by default (docs/overlap.md). A run that
-// reduced each parameter alone is forecast in buckets, since the parameters' sizes are not stored.
+// Reduces as the measured run did; if only one of run and forecast spans hosts, as train does by
+// default (docs/overlap.md). A reduction of each parameter alone is forecast in buckets.
 void settle_allreduces(Setup& setup, const WhatIf& what_if) {
     const auto& like = *setup.shared.run;
     const bool is_of_several = like.hosts.size() > 1, between_hosts = setup.between_hosts(),
                as_there = is_of_several && (model::node_count(like) > 1) == between_hosts;
     const bool as_like = what_if.sync.empty() && is_of_several && !what_if.bucket_cap_mb;
-    results::Run named;  // by the --sync of that name; without one in buckets, as train does
+    results::Run named;  // sums as --sync NAME does; without a name in buckets, as train does
     named.config = {{std::string(setting::kMode), "ddp"},
                     {std::string(setting::kSync), what_if.sync}};
     const auto& summing = as_like ? like : named;

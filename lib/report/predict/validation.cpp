@@ -53,7 +53,7 @@ void add(Validation& all, const PublishedCurve& curve) {
           error(logarithmic(used, target.ranks))}});
 }
 
-// Of all forecasts.
+// Counts and errors of all forecasts, in one sentence.
 std::string summary_of(const Validation& all) {
     std::size_t near = 0, covered = 0;
     std::vector<double> errors[3];  // of the forecast, and of the two baselines
