@@ -94,8 +94,8 @@ void print_help(const Command& command, bool all) {
     print(
         "Usage: ranklab {} {}\n\n{}\nExamples:\n{}\n{}Exit codes: 0 ok, 1 internal, 2 usage, 3 "
         "wrong data or failed verification,\n"
-        "5 environment or launch guard, 6 time limit, 7 measurement invalid; 128 + N\n"
-        "where signal N stopped the work.\n",
+        "5 environment or wrong launch, 6 time limit, 7 measurement invalid; 128 + N\n"
+        "if signal N stopped the work.\n",
         text.command, text.usage, base::wrapped("", text.summary), narrow_examples(text.examples),
         command.schema.help(all));
 }

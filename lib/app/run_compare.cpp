@@ -22,14 +22,13 @@ const ProgramText kText{
     "compare", "A B [options]",
     "Is B different from A? A and B are results files, or labels or revisions (label:TEXT, "
     "rev:HEX) of the runs\n"
-    "of one file (--file). The unit is the run: at least 5 runs a side, better 9 or more, measured "
-    "in turn.",
+    "of one file (--file). Each side needs at least 5 runs, better 9 or more, measured in turn.",
     "  ranklab compare old.h5 new.h5                                 two files\n"
     "  ranklab compare label:before label:after                      two labels in "
     "results/ranklab.h5\n"
     "  ranklab compare --file ci.h5 rev:1a2b3c rev:4d5e6f            two revisions\n"
-    "  ranklab compare old.h5 new.h5 --fail-on-regression 5%         a gate: exit 4 where B is "
-    "worse by 5 %\n"
+    "  ranklab compare old.h5 new.h5 --fail-on-regression 5%         a gate: exit 4 if B is worse "
+    "by 5 %\n"
     "  ranklab compare old.h5 new.h5 --ignore hosts --format markdown\n"
     "Here exit code 4 is a regression (--fail-on-regression), 2 also runs that must\n"
     "not be compared, and 7 that no verdict is possible (no usable run, or\n"
@@ -40,7 +39,7 @@ double fraction(const std::string& option, const std::string& text) {
     const auto value = base::percentage_in(text);
     if (!value || !(*value > 0 && *value < 100))
         throw base::OptionError(
-            fmt::format("--{} {}: give a part of the value in per cent, as in --{} 5%", option,
+            fmt::format("--{} {}: give a percentage of the value, such as --{} 5%", option,
                         base::printable(text, 40), option));
     return *value / 100;
 }
@@ -113,15 +112,14 @@ options::Schema rows() {
         .texts("measure", &S::measure, "NAME,...|all",
                "measurements to compare (default: the headline ones of the command)")
         .text("min-effect", &S::min_effect, "P%",
-              fmt::format("the smallest change of interest: to find 5 % for sure, say 3 % "
-                          "(default: {})",
+              fmt::format("the smallest change of interest; to find a change of 5 % reliably, give "
+                          "3 % (default: {})",
                           kMinEffect))
         .formerly("smallest")
         .text("fail-on-regression", &S::fail_on_regression, "P%",
-              "exit with 4 if a measurement is worse by this much, which is then also the smallest "
-              "change of interest")
+              "exit with 4 if a measurement is worse by this much; also sets --min-effect")
         .choice("inconclusive", &S::inconclusive, {"pass", "fail"},
-                "if there is no verdict: print a line, or exit with 7");
+                "without a verdict: pass prints a line, fail exits with 7");
     schema.section("How").choice("format", &S::format, {"text", "json", "markdown"},
                                  "output format");
     schema.text("output", &S::output, "FILE", kReportOutputHelp);

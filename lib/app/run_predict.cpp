@@ -21,8 +21,8 @@ namespace {
 
 const ProgramText kText{
     "predict", "[FILE] [options]",
-    "Forecasts the time on more ranks from stored runs, with 95 % intervals, or names the reason "
-    "and the run that it needs. FILE: results/ranklab.h5 by default.",
+    "Forecasts the time on more ranks from stored runs, with 95 % intervals, or says why not and "
+    "which runs would help. FILE: results/ranklab.h5 by default.",
     "  ranklab predict results/ranklab.h5 --to 8,64               from its longest scaling curve\n"
     "  ranklab predict --where model=resnet18 --scaling weak      twice and four times the "
     "largest\n"
@@ -60,7 +60,7 @@ std::vector<double> targets(const PredictSettings& asked, double largest) {
     for (const auto& word : base::split(*asked.to, ',')) {
         const auto number = base::number_in(base::trim(word));
         if (!number || !(*number >= 1 && *number <= 1e9) || *number != std::floor(*number))
-            throw base::OptionError(fmt::format("--to {}: give numbers of ranks, as in --to 8,64",
+            throw base::OptionError(fmt::format("--to {}: give rank counts, such as --to 8,64",
                                                 base::printable(*asked.to, 40)));
         ranks.push_back(*number);
     }
@@ -155,8 +155,8 @@ options::Schema rows() {
               "also forecast beyond 4 times the largest point (by mechanism: 64 times)")
         .flag("validate", &S::validate,
               "forecast the published curves from a quarter of their scale, and print the errors")
-        .excludes({.other = "format", .values = {"json"}, .because = "it writes tables"})
-        .excludes_each({"points"}, "it forecasts the published curves");
+        .excludes({.other = "format", .values = {"json"}, .because = "--validate writes tables"})
+        .excludes_each({"points"}, "--validate forecasts the published curves, not your points");
     schema.section("From what")
         .texts("where", {&S::where, kEssential}, "CONDITION",
                "only runs that meet this condition, as in ranklab report; may be given several "
@@ -169,7 +169,9 @@ options::Schema rows() {
         .excludes_each(
             {"accumulate", "bucket-cap-mb", "precision", "sync", "batch-size", "ranks-per-node"},
             "points are forecast by curve")
-        .excludes({.other = "by", .values = {"mechanism"}, .because = "it simulates stored runs"});
+        .excludes({.other = "by",
+                   .values = {"mechanism"},
+                   .because = "--by mechanism simulates stored runs"});
     constexpr std::int64_t kMost = 1'000'000'000;
     schema.section("What if")
         .integer("accumulate", &WhatIf::accumulate, {1, kMost}, "micro-batches per step")

@@ -36,8 +36,8 @@ using report::model::Sink;
 
 const ProgramText kText{
     "report", "[FILE] [options]",
-    "Shows what a results file holds: for a person, or for a program. FILE: results/ranklab.h5 "
-    "where none is named.",
+    "Shows what a results file holds: for a person, or for a program. FILE: results/ranklab.h5 by "
+    "default.",
     "  ranklab report                                       the newest runs, and the last one\n"
     "  ranklab report results/ranklab.h5 --run ID           one run\n"
     "  ranklab report results/ranklab.h5 --where model=mnist-cnn --where 'ranks>=2' --group-by "
@@ -341,7 +341,7 @@ options::Schema rows() {
     schema.text("output", {&S::output, kEssential}, "FILE", kReportOutputHelp)
         .text("plots", {&S::plots, kEssential}, "DIR",
               "draw every figure into DIR (gnuplot), as svg, pdf and png, with its numbers")
-        .excludes({.other = "format", .because = "it draws pictures and no report"});
+        .excludes({.other = "format", .because = "--plots draws figures, no report"});
     return schema;
 }
 

@@ -113,7 +113,7 @@ std::string export_some(const ResultsSettings& asked) {
     const bool skip = asked.skip_damaged;
     if (skip && !runs.everything())
         throw base::OptionError(
-            "--skip-damaged takes all whole runs; use --where on the file it makes");
+            "--skip-damaged exports all undamaged runs; use --where on the exported file");
     const auto ids = skip ? whole_runs(file) : ids_of(runs.headers());
     if (ids.empty()) refuse_nothing(file, runs.everything());
     results::export_runs(file, ids, *asked.output, asked.lock_timeout);
@@ -176,10 +176,9 @@ CommandGroup program() {
     const auto options = [](std::size_t most, std::size_t least) {
         return options::Schema().positional(most, least).section("Options");
     };
-    const auto where = options(1, 1).texts(
-        "where", &S::where, "CONDITION",
-        "only runs that meet it: KEY=VALUE, !=, <, <=, >, >=; give it as often as there are "
-        "conditions");
+    const auto where = options(1, 1).texts("where", &S::where, "CONDITION",
+                                           "only runs that meet this condition: KEY=VALUE, !=, <, "
+                                           "<=, > or >=; may be given several times");
     const auto wait =
         options::Schema().real("lock-timeout", &S::lock_timeout, 0,
                                "seconds to wait for another job that holds the file's lock");
@@ -221,11 +220,10 @@ CommandGroup program() {
               "  ranklab results prune results/ranklab.h5 --where label=nightly --keep-last 100 "
               "--yes\n"},
              options::Schema(where)
-                 .integer("keep-last", &S::keep_last, 0,
-                          "keep the N runs of them that started last")
+                 .integer("keep-last", &S::keep_last, 0, "keep the N newest of these runs")
                  .flag("dry-run", &S::dry_run,
                        "print what would be removed, without changing the file")
-                 .flag("yes", &S::yes, "really remove them")
+                 .flag("yes", &S::yes, "remove the runs; otherwise they are only listed")
                  .append(wait),
              prune)}};
 }

@@ -35,9 +35,9 @@ Schema campaign_keys() {
         .text("partition", &S::partition, "NAME", "Slurm's partition")
         .text("account", &S::account, "NAME", "Slurm's account")
         .text("sbatch-options", &S::sbatch_options, "WORDS",
-              "further options of sbatch, as in --exclusive")
+              "further options of sbatch, such as --exclusive")
         .text("prologue", &S::prologue, "LINE",
-              "a line of bash before each job, as in module load openmpi");
+              "a line of bash before each job, such as module load openmpi");
     return keys;
 }
 
@@ -84,7 +84,7 @@ void check_name(const std::string& name, const std::string& place) {
     if (name.empty() || name.size() > 60 || name.front() == '-' || name.front() == '.' ||
         !std::ranges::all_of(name, is_plain))
         throw base::OptionError(fmt::format(
-            "{}: '{}' names files and jobs: take letters, digits, '-', '_' and '.', at most 60",
+            "{}: '{}' would name files and jobs; use at most 60 letters, digits, '-', '_' and '.'",
             place, base::printable(name, 70)));
 }
 

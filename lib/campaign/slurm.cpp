@@ -122,7 +122,7 @@ int submit(const Campaign& campaign, const Say& say) {
             answer_of({"sbatch", "--parsable", "--job-name=" + queue_name(campaign, job),
                        file_of(campaign, job, "sh").string()});
         if (answer.code != 0)
-            throw base::EnvironmentError(fmt::format("sbatch did not take job {}: {}", job.id,
+            throw base::EnvironmentError(fmt::format("sbatch refused job {}: {}", job.id,
                                                      base::one_line(base::trim(answer.text))));
         say(fmt::format("{}: job {}", job.id, base::trim(answer.text)));
         ++submitted;
@@ -166,7 +166,10 @@ std::string plan_text(const Campaign& campaign) {
     }
     std::string text = fmt::format("# campaign {}: {} job(s), into {}\n{}", campaign.name,
                                    campaign.jobs.size(), campaign.output, report::text_of(table));
-    if (campaign.slurm()) text += fmt::format("at most {:.3g} node hours left (key time)\n", hours);
+    if (campaign.slurm())
+        text += fmt::format(
+            "the missing runs take at most {:.3g} node hours, by the time limits (key time)\n",
+            hours);
     return text + fmt::format("Next: ranklab campaign {} {}\n", campaign.slurm() ? "submit" : "run",
                               base::shell_path(campaign.file.string()));
 }

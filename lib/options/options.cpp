@@ -140,7 +140,7 @@ const Option& option_of_key(const Schema& schema, const std::string& key, const 
     const std::string name = base::printable(key, 60);
     if (key.find('.') != std::string::npos)
         throw base::OptionError(
-            fmt::format("{}: '{}' is in a [section], and there are none; leave the [...] line out",
+            fmt::format("{}: '{}' is in a [section], but this file has none; delete the [...] line",
                         path, name));
     throw base::OptionError(
         fmt::format("{}: unknown key {}; {}", path, name, hint(schema, key, "")));

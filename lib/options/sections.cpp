@@ -22,7 +22,7 @@ void add(Section& section, const std::string& key, const std::string& value,
     for (const auto& [name, known] : section.settings)
         if (name == key)
             throw base::OptionError(
-                fmt::format("{}, [{}]: {} is there twice", path, section.name, key));
+                fmt::format("{}, [{}]: {} is given twice; give it once", path, section.name, key));
     section.settings.emplace_back(key, value);
 }
 
@@ -69,13 +69,14 @@ std::vector<Section> read_sections(const std::string& path) {
     for (const auto& [key, value] : ini_lines(path, ini_text(path))) {
         const auto dot = key.rfind('.');
         if (dot == std::string::npos)
-            throw base::OptionError(fmt::format("{}: '{}' stands before the first [section]", path,
-                                                base::printable(key, 60)));
+            throw base::OptionError(
+                fmt::format("{}: '{}' is above the first [section]; move it into a section", path,
+                            base::printable(key, 60)));
         const std::string name = key.substr(0, dot);
         if (sections.empty() || sections.back().name != name) {
             if (std::ranges::find(sections, name, &Section::name) != sections.end())
                 throw base::OptionError(
-                    fmt::format("{}: the section [{}] is there twice", path, name));
+                    fmt::format("{}: the section [{}] occurs twice; merge the two", path, name));
             sections.push_back({name, {}});
         }
         add(sections.back(), key.substr(dot + 1), value, path);

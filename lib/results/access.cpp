@@ -47,7 +47,7 @@ struct LockWait {
         const double waited = base::seconds_since(begin);
         if (waited >= most_s)
             throw base::EnvironmentError(
-                fmt::format("waited {:.0f} s for {} (fuser names it)", waited, who),
+                fmt::format("waited {:.0f} s for {} (fuser names its process)", waited, who),
                 {"lock-timeout"});
         if (announced || waited < 0.5) return;
         announced = true;
@@ -110,7 +110,7 @@ bool results_file_exists(const fs::path& path) {
 hdf5::File open_results(const fs::path& path) {
     if (!results_file_exists(path))
         throw base::OptionError(
-            fmt::format("there is no results file {}; is its name spelt right?", path.string()));
+            fmt::format("there is no results file {}; check the name", path.string()));
     if (!hdf5::is_hdf5(path))
         throw base::DataError("this is not an HDF5 file, so not a results file; name another");
     hdf5::File file = hdf5::File::open_to_read(path);
@@ -122,8 +122,9 @@ void check_lockable(const Descriptor& file, const fs::path& target) {
     if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno == EWOULDBLOCK || errno == EINTR)
         return;
     throw base::EnvironmentError(
-        fmt::format("{}: its file system has no file locks (flock: {}); name a file on another",
-                    target.string(), std::generic_category().message(errno)),
+        fmt::format(
+            "{}: its file system has no file locks (flock: {}); name a file on another file system",
+            target.string(), std::generic_category().message(errno)),
         {"output"});
 }
 
@@ -140,8 +141,8 @@ void replace(const fs::path& path, double lock_timeout_s,
         fill({target, staged, !results_file_exists(target)});
     } catch (const base::Hdf5Error& error) {
         throw base::EnvironmentError(
-            fmt::format("{}: HDF5 cannot write its next version; is the disk full? `ranklab "
-                        "results check` says whether runs are damaged ({})",
+            fmt::format("{}: HDF5 cannot write the new version; check for a full disk, or for "
+                        "damaged runs by `ranklab results check` ({})",
                         target.string(), error.what()));
     }
     staged.commit();

@@ -161,7 +161,7 @@ RunHeader load_header(const hdf5::Group& runs, const std::string& id) {
 
 Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
     if (!is_link_name(id))
-        throw base::DataError(fmt::format("a run has the name '{}', which no command takes", id));
+        throw base::DataError(fmt::format("a run is named '{}', which cannot be a run id", id));
     const hdf5::Group group = runs.open_group(id);
     Run run;
     static_cast<RunHeader&>(run) = load_header(runs, id);

@@ -244,8 +244,8 @@ std::string sentence_of(const std::exception& failure, const fs::path& output,
         runs.size() == 1 ? "the run is" : fmt::format("the {} runs are", runs.size());
     if (!place)
         return fmt::format("{}; {} lost: writing elsewhere failed, too", failure.what(), what);
-    return fmt::format("{}; {} in {}: `ranklab results merge {} {}` adds it", failure.what(), what,
-                       place->string(), base::shell_path(output.string()),
+    return fmt::format("{}; {} in {}, which `ranklab results merge {} {}` adds", failure.what(),
+                       what, place->string(), base::shell_path(output.string()),
                        base::shell_path(place->string()));
 }
 

@@ -126,7 +126,7 @@ constexpr std::array kQuantities{
     ratio_of(
         "overlap", more,
         "1 - median(communication_exposed_s) / median(communication_s), bootstrap interval; "
-        "n/a outside 0 to 1, below 6 pairs, or where overlap_balance is not within 0.75 .. 1.25."),
+        "n/a outside 0 to 1, below 6 pairs, or if overlap_balance is not within 0.75 .. 1.25."),
     ratio_of("overlap_balance", neither,
              "(median(exposed) + hidden) / median(total): 1 if stamps and step times agree."),
     seconds("transfer_s",

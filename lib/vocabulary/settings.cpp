@@ -33,11 +33,11 @@ Schema made_common_settings() {
                  "cpuset, as far as its cgroup allows)")
         // A run that reached the limit is left out, or marked.
         .real("time-limit", {&S::time_limit, Role::bookkeeping}, 0.001,
-              "end the work after this many seconds, with exit code 6 (7 if --target-ci had its "
-              "minimum)")
+              "end the work after this many seconds, with exit code 6 (with --target-ci: 7 once "
+              "its minimum, --steps or -i, is complete)")
         .real("monitor", {&S::monitor, Role::bookkeeping}, {0.05, 3600},
               "seconds between samples of what hosts and ranks use: CPU, memory, network, files, "
-              "GPUs, energy (1)")
+              "GPUs, energy (without a value: 1)")
         .bare("1")
         // Runs are compared by the ranks that took part.
         .integer("expect-ranks", {&S::expect_ranks, Role::bookkeeping}, {1, 1'000'000'000},
@@ -64,7 +64,7 @@ Schema made_common_settings() {
         .flag("list", {&S::list, Role::request}, "print the names to choose from and do no work")
         .excludes({.other = "json", .because = "the names to choose from are not a run"})
         .append(launch_names())
-        .no_lists("`ranklab sweep` makes a run of each");
+        .no_lists("`ranklab sweep` makes a run for each value");
     return rows;
 }
 

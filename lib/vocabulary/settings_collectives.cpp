@@ -66,7 +66,7 @@ void add_measuring(Schema& rows) {
                  "verified")
         .choice("average", {&S::average, 'a'}, {"0", "1", "2", "3"},
                 "which time of a call counts: 0 rank 0's, 1 the mean over ranks, 2 the shortest, 3 "
-                "the longest; for latency and bandwidth the first rank's")
+                "the longest; the operations latency and bandwidth: always the first rank's")
         .choice("blocking", {&S::blocking, 'z'}, {"0", "1", "2", "3", "4"},
                 "what is between two calls: 0 nothing, the loop is timed as a whole; 1 a barrier, "
                 "inside the time; 2 nothing, each call is timed; 3 a barrier, outside the time; 4 "

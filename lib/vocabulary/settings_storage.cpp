@@ -39,8 +39,8 @@ void add_reading(Schema& rows) {
         .flag("no-verify", &S::no_verify, "compare nothing: the run is marked as not verified")
         .excludes_each({"check-write", "check-read"})
         .flag("cold", {&S::cold, kEssential},
-              "drop the files from the page cache before the first read; exit code 7 if it was not "
-              "cold")
+              "drop the files from the page cache before the first read; exit code 7 if the read "
+              "was not cold")
         .integer("reads", {&S::reads, Role::aside}, {1, 1'000'000'000},
                  "timed reads after each write")
         .flag("write-only", &S::write_only, "do not read")

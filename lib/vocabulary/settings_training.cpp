@@ -78,9 +78,8 @@ void add_length(Schema& rows) {
         .instead_of("epochs")
         .text("target-ci", {&S::target_ci, Role::times}, "PERCENT", target_help("--steps"))
         .needs({.other = "steps",
-                .because =
-                    "it makes as many steps as the interval needs, but epochs fix their number"})
-        .excludes_each({"checkpoint", "ablation"}, "the number of steps is not known before");
+                .because = "the interval decides the number of steps, but epochs fix it"})
+        .excludes_each({"checkpoint", "ablation"}, "the number of steps is not known in advance");
 }
 
 void add_optimizer(Schema& rows) {
@@ -125,7 +124,7 @@ void add_input(Schema& rows) {
             "image-size", {&S::image_size, kDecidesNumbers}, {1, 16384},
             "height and width that images are resized to (default: the model's, 224 for resnets)")
         .excludes({.other = "model",
-                   .because = "it takes volumes; --crop-edge is for these",
+                   .because = "this model takes volumes; use --crop-edge",
                    .property = "volumes"})
         .choice("volume-access", &S::volume_access, {"lowmem", "inmem"},
                 "lowmem: read crops from the disk; inmem: keep the whole file in memory")
@@ -147,10 +146,10 @@ void add_ablation(Schema& rows) {
               "instead of a run, alternate trials of --steps steps (20): input only, without "
               "input, without communication, without both, and the whole step")
         .excludes_each({"epochs", "checkpoint", "save-parameters", "time-limit"},
-                       "it makes trials of --steps steps")
+                       "--ablation makes trials of --steps steps")
         .excludes_each({"profile", "tensorboard", "trace", "nvtx"},
-                       "it makes trials instead of one training")
-        .needs({.other = "input", .values = {"real"}, .because = "its trials set the input"})
+                       "--ablation makes trials instead of one training")
+        .needs({.other = "input", .values = {"real"}, .because = "the trials set the input"})
         .integer("repetitions", {&S::repetitions, Role::times}, {1, 10000},
                  "with --ablation: trials of each kind (default: 3)")
         .needs({.other = "ablation",
@@ -205,8 +204,8 @@ void add_speed(Schema& rows) {
         .choice("memory-format", {&S::memory_format, Role::bookkeeping},
                 {"auto", "contiguous", "channels-last"},
                 "memory format of images, volumes and convolutions; auto: channels-last for the "
-                "ResNets and the U-Net (on a GPU only in 16 bits), otherwise contiguous; the "
-                "setting channels-last has the choice")
+                "ResNets and the U-Net (on a GPU only in 16 bits), otherwise contiguous; a run "
+                "stores the choice as the setting channels-last")
         .flag("channels-last", {&S::channels_last, kDecidesNumbers},
               "--memory-format channels-last: channels innermost in memory")
         .instead_of("memory-format")
@@ -225,7 +224,9 @@ void add_speed(Schema& rows) {
         .excludes({.other = "mode",
                    .values = {"dp"},
                    .because = "a graph is recorded on one GPU, but replicas use several"})
-        .needs({.other = "device", .values = {"cuda"}, .because = "it records the work of a GPU"})
+        .needs({.other = "device",
+                .values = {"cuda"},
+                .because = "a CUDA graph records the work of a GPU"})
         .choice("cudnn-benchmark", &S::cudnn_benchmark, {"on", "off"},
                 "on a GPU: let cuDNN try its algorithms and keep the fastest");
 }
@@ -254,16 +255,18 @@ void add_way(Schema& rows) {
              .property = "host-memory",
              .own_property = "gpu-memory"})
         .real("bucket-cap-mb", {&S::bucket_cap_mb, Role::coordination}, {0.001, 1e6},
-              "size of gradient buckets in MiB (the first: at most 1)")
+              "size of gradient buckets in MiB (the first bucket: at most 1)")
         .text("buckets", {&S::buckets, Role::request}, "FILE",
               "with --dry-run: write a step's gradient buckets as CSV, for `ranklab comm "
               "--from-model "
               "FILE`")
-        .needs({.other = "dry-run", .because = "a run stores the table communication"})
+        .needs(
+            {.other = "dry-run", .because = "a run stores its buckets in the table communication"})
         .excludes(
-            {.other = "mode", .values = {"single", "dp"}, .because = "it reduces no gradients"})
-        .excludes({.other = "sync", .values = {"none"}, .because = "it reduces no gradients"})
-        .excludes({.other = "input", .values = {"io-only"}, .because = "it computes no gradients"})
+            {.other = "mode", .values = {"single", "dp"}, .because = "no gradients are reduced"})
+        .excludes({.other = "sync", .values = {"none"}, .because = "no gradients are reduced"})
+        .excludes(
+            {.other = "input", .values = {"io-only"}, .because = "io-only computes no gradients"})
         .choice("mpi-progress", {&S::progress, Role::coordination, kFollowsRanks},
                 {"none", "poll", "thread"},
                 "what drives MPI progress during backward: nothing, polls from backward's hooks, "
@@ -317,9 +320,9 @@ void add_checks(Schema& rows) {
         .choice("evaluate", {&S::evaluate, Role::aside}, {"epoch", "end", "off"},
                 "evaluate on the test samples, after each epoch and at the end, or once at the end "
                 "(default: epoch with --epochs, off with --steps)")
-        .integer(
-            "eval-batch-size", {&S::eval_batch_size, Role::aside}, {1, kMostBatch},
-            "samples per evaluation batch and rank (default: 1000; large samples: --batch-size)")
+        .integer("eval-batch-size", {&S::eval_batch_size, Role::aside}, {1, kMostBatch},
+                 "samples per evaluation batch and rank (default: 1000, or --batch-size if a "
+                 "sample has over 10,000 numbers)")
         .choice("check-parameters", {&S::check_parameters, Role::aside}, {"step", "end"},
                 "when to compare the parameters of all ranks, bit by bit")
         .text("save-parameters", {&S::save_parameters, Role::kept}, "FILE",
@@ -327,7 +330,7 @@ void add_checks(Schema& rows) {
     rows.section("Checkpoints")
         .text("checkpoint", {&S::checkpoint, Role::kept}, "DIR",
               "write DIR/checkpoint.h5, from which --resume continues (DIR is made if missing)")
-        .excludes({.other = "input", .values = {"io-only"}, .because = "it trains nothing"})
+        .excludes({.other = "input", .values = {"io-only"}, .because = "io-only trains nothing"})
         .integer("checkpoint-every", {&S::checkpoint_every, Role::aside}, 1,
                  "steps between checkpoints (default: one at each epoch's end); the end of the run "
                  "writes one, too")

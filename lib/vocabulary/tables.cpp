@@ -44,7 +44,8 @@ constexpr Column kLayers[] = {
     {"forward_GFLOP_per_s", number, "1e-9 forward_flops / forward_s"},
     {"flops_per_byte", number, "forward_flops / (parameter_bytes + activation_bytes)"},
     {"roof_percent", number,
-     "share of the smaller of roof_gflops_per_s and flops_per_byte x roof_gb_per_s"},
+     "forward_GFLOP_per_s over the smaller of roof_gflops_per_s and flops_per_byte x "
+     "roof_gb_per_s"},
     {"parameter_bytes", whole, "bytes of the module's parameters"},
     {"activation_bytes", whole, "outputs of its operations, per micro-batch"},
 };
@@ -75,8 +76,9 @@ constexpr Column kWaiting[] = {
     {"waited_for_others_s", number, "wait for other ranks per step; median over sampled steps"},
     {"came_last_share", number,
      "fraction of sampled steps in which other ranks waited for this one"},
-    {"longest_excess_phase", text, "the phase that exceeds the other ranks' most"},
-    {"excess_s", number, "its median of that phase less the mean of the other ranks' medians"},
+    {"longest_excess_phase", text, "the phase in which the rank exceeds the other ranks most"},
+    {"excess_s", number,
+     "the rank's median of that phase minus the mean of the other ranks' medians"},
 };
 
 constexpr Column kJobUse[] = {
@@ -165,7 +167,8 @@ constexpr Column kStatistics[] = {
     {"outliers_low", whole, "samples more than 3 interquartile ranges below the first quartile"},
     {"outliers_high", whole, "samples more than 3 interquartile ranges above the third quartile"},
     {"warmup_fixed", whole, "samples that --warmup excludes"},
-    {"warmup_detected", whole, "warm-up samples by MSER-5; they count all the same"},
+    {"warmup_detected", whole,
+     "warm-up samples that MSER-5 detects, for information: they are counted"},
 };
 
 constexpr Column kConvergence[] = {
@@ -199,7 +202,7 @@ constexpr Column kScaling[] = {
 
 constexpr Column kVerdicts[] = {
     {"verdict", text, "the best point, and how certain that is"},
-    {"why", text, "the phase that explains it; empty: none does"},
+    {"why", text, "the phase that explains the verdict; empty if no phase does"},
 };
 
 constexpr Column kAblation[] = {
@@ -392,7 +395,7 @@ constexpr Column kFits[] = {
     {"alpha_us", number, "latency: time of a call of size 0"},
     {"alpha_low_us", number, "of its 95 % interval"},
     {"alpha_high_us", number, "of its 95 % interval"},
-    {"bandwidth_GBps", number, "1 / beta: bytes per second of each further byte"},
+    {"bandwidth_GBps", number, "1 / beta: rate at which further bytes are sent"},
     {"bandwidth_low_GBps", number, "of its 95 % interval"},
     {"bandwidth_high_GBps", number, "of its 95 % interval"},
     {"half_bytes", number, "message size with half of that bandwidth: alpha / beta"},
@@ -410,14 +413,15 @@ constexpr Column kGuidelines[] = {
     {"right_us", number, "sum of the medians of the right side"},
     {"ratio", number, "left_us / right_us"},
     {"verdict", text,
-     "holds, VIOLATED, or cannot tell: intervals overlap, under a tenth, or too few calls"},
+     "holds, VIOLATED, or cannot tell (intervals overlap, difference under a tenth, or too few "
+     "calls)"},
     {"tuning", text, "what to try if it is violated"},
 };
 
 constexpr Column kClocks[] = {
     {"rank", whole, "in the world"},
     {"host", text, "where it ran"},
-    {"offset_us", number, "its clock less rank 0's"},
+    {"offset_us", number, "its clock minus rank 0's"},
     {"offset_error_us", number,
      "half of the shortest round trip, which bounds the error of offset_us"},
     {"late_us", number, "arrival after the first rank; median over calls"},
@@ -446,7 +450,7 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"phases", "a phase of the step", kPhases},
     {"lines", "a line of the training loop", kLines},
     {"layers", "a layer", kLayers},
-    {"operators", "an operator of the trace, by its self time", kOperators},
+    {"operators", "an operator of the trace, sorted by self time", kOperators},
     {"epochs", "an epoch", kEpochs},
     {"communication", "a bucket of gradients", kCommunication},
     {"waiting", "a rank", kWaiting},
@@ -457,8 +461,8 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"start_up", "a part of the time from the start of the process to its first step", kStartUp},
     {"ablation", "a kind of trial", kAblation},
     {"waterfall", "a part of the step", kWaterfall},
-    {"scaling", "a point of a ladder", kScaling},
-    {"verdicts", "a base of a ladder", kVerdicts},
+    {"scaling", "a value of the setting that varies", kScaling},
+    {"verdicts", "a baseline of the table scaling", kVerdicts},
     {"ladder", "a strategy", kLadder},
     {"io_phases", "a phase of writing and reading", kIoPhases},
     {"io_ranks", "a rank", kIoRanks},
