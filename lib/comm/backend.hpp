@@ -1,4 +1,4 @@
-// The catalogue of communication backends. Each is one file in backends/ and one word in
+// The catalogue of communication backends. Each is one file in backends/ and one entry in
 // CMakeLists.txt.
 #pragma once
 
@@ -29,7 +29,7 @@ struct BackendEntry {
     std::function<std::string()> library;
     /// Prepares an operation; the communicator must outlive it. Collective.
     std::function<std::unique_ptr<Prepared>(Communicator& data, const Transfer& transfer)> prepare;
-    /// Whether the backend has that form of the operation.
+    /// Whether the backend has the operation in place, or with two buffers.
     std::function<bool(Operation operation, bool in_place)> offers;
 };
 

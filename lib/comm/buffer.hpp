@@ -31,7 +31,7 @@ struct BufferView {
 using CppTypes =
     std::tuple<std::uint8_t, std::int32_t, std::int64_t, float, double, Float16, BFloat16>;
 
-/// u8 for every type of one byte.
+/// The DType of T; u8 for every type of one byte.
 template <class T, std::size_t i = 0>
 constexpr DType dtype_of() {
     if constexpr (sizeof(T) == 1 || std::is_same_v<T, std::tuple_element_t<i, CppTypes>>)

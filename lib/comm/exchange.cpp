@@ -65,7 +65,7 @@ Outcome outcome_of(const std::function<void()>& work) {
     }
 }
 
-// Ends the job from this rank: the others hang in a collective that it left.
+// Ends the job from this rank: the others hang in a collective that this rank left.
 [[noreturn]] void end_job(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);
@@ -94,7 +94,7 @@ bool completes(Request& request, Seconds timeout, const std::function<void()>& b
     return true;
 }
 
-// The rank that reports the error is the lowest bid. A rank with an error of its own bids below one
+// The rank with the lowest bid reports the error. A rank with an error of its own bids below a rank
 // with a PeerError.
 std::int64_t bid(const Communicator& control, const Outcome& mine) {
     if (!mine.failure) return kNobody;

@@ -14,20 +14,20 @@
 
 namespace ranklab::comm {
 
-/// Texts of all ranks, on every rank.
+/// Returns the texts of all ranks, on every rank.
 std::vector<std::string> gather_texts(Communicator& control, const std::string& mine);
 /// Whether all ranks have the same text. Compares 64-bit hashes, so that long texts stay cheap.
 bool is_same_everywhere(Communicator& control, const std::string& mine);
-/// Root's text, on every rank.
+/// Returns root's text, on every rank.
 std::string broadcast_text(Communicator& control, const std::string& text, int root);
-/// Throws EnvironmentError if the bytes are no such value: the sender is another build of ranklab.
+/// Throws EnvironmentError unless the bytes hold a Value: the sender is another build of ranklab.
 template <class Value>
 Value unpack_or_throw(const std::string& bytes) {
     if (auto value = base::unpacked<Value>(bytes)) return *std::move(value);
     throw base::EnvironmentError(
         "ranks run different ranklab builds; install one build on every node");
 }
-/// Values of all ranks, on every rank, of any type that base::packed takes.
+/// Returns the values of all ranks, on every rank. Value: any type that base::packed takes.
 template <class Value>
 std::vector<Value> gather_values(Communicator& control, const Value& mine) {
     std::vector<Value> all;
@@ -41,7 +41,7 @@ std::vector<Value> gather_values(Communicator& control, const Value& mine) {
     }
     return all;
 }
-/// Root's value, on every rank, of any type that base::packed takes.
+/// Returns root's value, on every rank. Value: any type that base::packed takes.
 template <class Value>
 Value from_root(Communicator& control, Value mine, int root = 0) {
     if constexpr (std::is_trivially_copyable_v<Value>) {
@@ -51,7 +51,7 @@ Value from_root(Communicator& control, Value mine, int root = 0) {
         return unpack_or_throw<Value>(broadcast_text(control, base::packed(mine), root));
     }
 }
-/// The reduction of all ranks' values, on every rank.
+/// Returns the reduction of all ranks' values, on every rank.
 template <class Value>
 Value reduced(Communicator& control, Value mine, ReduceOp op) {
     control.allreduce(view(std::span(&mine, 1)), op);
@@ -64,13 +64,13 @@ struct PeerError : base::Error {
 };
 
 /// Runs `work` on each rank. If any rank throws, all throw, so that none waits for a failed rank:
-/// the lowest one rethrows its error, the others throw PeerError with its exit code. A PeerError
-/// from `work` itself counts only if no rank has an error of its own.
+/// the lowest failed rank rethrows its error, the others throw PeerError with its exit code. A
+/// PeerError from `work` itself counts only if no rank has an error of its own.
 void all_or_throw(Communicator& control, const std::function<void()>& work);
 
 /// all_or_throw() for long work: a rank that is done sleeps between polls, and calls `beat` at
-/// each. A failed rank waits 10 s for the others, which may hang in a collective that it left; then
-/// it prints its error and ends the job.
+/// each. A failed rank waits 10 s for the others, which may hang in a collective that the failed
+/// rank left; then it prints its error and ends the job.
 void all_or_throw_polling(
     Communicator& control, const std::function<void()>& work,
     const std::function<void()>& beat = [] {});
@@ -85,9 +85,9 @@ template <class ErrorType>
     throw PeerError(sentence, error.code());
 }
 
-/// The largest exit code of all ranks. nullopt if other ranks did not come within `timeout_s`: they
-/// may be dead or in another collective (infinity: the watchdog ends the wait). `comm` must be used
-/// for nothing else.
+/// Returns the largest exit code of all ranks; nullopt if not all take part within `timeout_s`:
+/// they may be dead or in another collective (infinity: the watchdog ends the wait). `comm` must be
+/// used for nothing else.
 std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s);
 
 }  // namespace ranklab::comm

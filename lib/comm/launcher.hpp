@@ -14,7 +14,7 @@ using Lookup = std::function<const char*(const char*)>;
 struct LauncherView {
     /// "Open MPI's mpirun", "Slurm's srun", ...; "" if none was detected.
     std::string name;
-    std::optional<int> world_size;  ///< processes that it started
+    std::optional<int> world_size;  ///< processes that the launcher started
     std::optional<int> rank;
 };
 

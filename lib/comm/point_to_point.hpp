@@ -30,8 +30,8 @@ std::optional<int> probe(Communicator& communicator, int from, int tag);
 void scatterv(Communicator& communicator, const BufferView& send,
               std::span<const std::size_t> counts, const BufferView& receive, int root);
 
-/// Its MPI_Comm, for parallel HDF5, valid as long as `communicator`; nullptr if it is no MPI
-/// communicator.
+/// Returns the communicator's MPI_Comm, for parallel HDF5, valid as long as `communicator`; nullptr
+/// unless it is of the MPI backend.
 const void* native_mpi(const Communicator& communicator);
 
 }  // namespace ranklab::comm

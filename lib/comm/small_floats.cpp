@@ -23,8 +23,8 @@ bool is_nan(std::uint16_t bits) {
     return (bits & 0x7fffU) > Format::kInfinity;
 }
 
-// Maps sign and magnitude to two's complement, and back: integers in the order of the numbers,
-// which compare without a conversion to float.
+// Maps sign and magnitude to two's complement, and back. The integers have the order of the
+// numbers, so they compare without conversion to float.
 std::int16_t ordered(std::uint16_t bits) {
     const auto value = static_cast<std::int16_t>(bits);
     return static_cast<std::int16_t>(value ^ ((value >> 15) & 0x7fff));

@@ -42,9 +42,9 @@ constexpr std::uint32_t choose(bool yes, std::uint32_t a, std::uint32_t b) {
     return (a & mask) | (b & ~mask);
 }
 
-// Without branches and tables, so that loops are vectorised. A denormal results from adding a
-// number whose last bit has the denormal's weight, which also rounds it. The processor's
-// flush-to-zero mode has no effect.
+// Without branches and tables, so that loops are vectorised. Denormals are made by adding a number
+// whose last bit has a denormal's weight, which also rounds. The processor's flush-to-zero mode has
+// no effect.
 
 inline float Float16Format::widen(std::uint16_t bits) {
     constexpr std::uint32_t kRebias = (127U - 15U) << 23U;
@@ -88,7 +88,7 @@ inline std::uint16_t BFloat16Format::narrow(float value) {
 
 enum class ReduceOp { sum, min, max };
 
-/// inout[i] = inout[i] op in[i], for MPI, which has no such types. A sum is the exact sum, rounded
+/// inout[i] = inout[i] op in[i], for MPI, which lacks both types. A sum is the exact sum, rounded
 /// once; -0 is below +0; a NaN on either side gives NaN. Swapping `in` and `inout` gives equal
 /// bits.
 template <class Format>

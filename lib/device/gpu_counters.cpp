@@ -120,7 +120,7 @@ GpuMeters nvml_meters() {
     if (!nvml->init() || !nvml->count(&count)) return {{}, "NVML does not start"};
     for (unsigned i = 0; i < count; ++i) {
         Nvml::Device gpu = nullptr;
-        if (!nvml->device(i, &gpu)) {  // lost
+        if (!nvml->device(i, &gpu)) {  // the driver lost it
             meters.gpus.push_back({fmt::format("{}", i), "", "", [] { return GpuReading{}; }});
             continue;
         }

@@ -1,4 +1,4 @@
-// The GPUs that this process can use. Only this room includes cuda_runtime.h. In a build without
+// The GPUs that this process can use. Only lib/device includes cuda_runtime.h. In a build without
 // CUDA, or without a driver, the list is empty.
 #pragma once
 

@@ -10,15 +10,15 @@
 namespace ranklab::forecast {
 namespace {
 
-// Relative standard deviation of repeats at one rank count, and of points about the curve.
+// Largest relative standard deviation of repeats at one rank count, and of points about the curve.
 constexpr double kMostDeviation = 0.15;
-constexpr double kMostSpread = 4;      // of the repeats at one rank count, over the median spread
+constexpr double kMostSpread = 4;  // largest spread of repeats at one rank count, in median spreads
 const double kSureJump = std::log(8);  // log likelihood ratio from which a jump is reported
 constexpr double kLeastMisfit = 0.02;  // a smaller relative misfit is accepted even if significant
 constexpr double kUnlikely = 0.999;    // confidence of the tests that refuse a forecast
 constexpr double kHeldOutConfidence = 0.99;
 constexpr std::size_t kFewestPoints = 4;
-constexpr double kRepeats = 3;       // processes of a further point
+constexpr double kRepeats = 3;       // processes to measure at a further point
 constexpr double kWorthIt = 0.1;     // least useful narrowing, as a fraction of the interval
 constexpr double kSlowFirst = 0.03;  // first runs slower by this fraction are warm-up
 
@@ -39,7 +39,7 @@ Pooled pooled(const std::vector<CurvePoint>& points, std::size_t skipped) {
     return all;
 }
 
-// Whether the first processes are slower than the later ones by more than those scatter.
+// Whether the first processes are slower than the later ones by more than the later ones scatter.
 bool has_warm_up(const std::vector<CurvePoint>& points) {
     const Pooled others = pooled(points, 1);
     double sum = 0, variance = 0, count = 0;
@@ -68,8 +68,8 @@ bool contradict(const std::vector<CurvePoint>& points) {
            (most > kMostDeviation && most > kMostSpread * stats::quantile(spreads, 0.5));
 }
 
-// The fewest ranks on several nodes; 0 unless at least two points are on one node and at least two
-// on several.
+// The lowest rank count on several nodes; 0 unless at least two points are on one node and at least
+// two on several.
 double level_of(std::span<const CurvePoint> points) {
     const auto beyond = [](const CurvePoint& one) { return one.nodes > 1; };
     const auto first = std::ranges::find_if(points, beyond);
@@ -87,8 +87,8 @@ bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) 
                stats::chi_square_quantile(0.05, within.freedom);
 }
 
-// The rank count after an unexplained jump; 0: none. A jump where a second node begins is part of
-// every curve.
+// The rank count after an unexplained jump; 0: none. Every curve has a term for the jump from one
+// node to several.
 double jump_in(const std::vector<CurvePoint>& points, Scaling scaling, double evidence) {
     if (level_of(points) > 0) return 0;
     double likeliest = evidence + kSureJump, jump = 0;

@@ -17,11 +17,12 @@ inline const char* name_of(Scaling scaling) {
     return scaling == Scaling::strong ? "strong" : "weak";
 }
 
-/// The times of a step or job at one rank count. (Ranks may stand for nodes or GPUs.)
+/// The times of a step or job at one count of ranks (or nodes, or GPUs). A process: one program
+/// run.
 struct CurvePoint {
     double ranks = 0;
     std::vector<double> times_s = {};  ///< above 0; one per process, in the order measured
-    int nodes = 0;                     ///< that the ranks were on; 0: not known
+    int nodes = 0;                     ///< number of nodes that the ranks ran on; 0: not known
     /// Relative standard deviation of one time, if the source states it; NaN: taken from times_s.
     double deviation = stats::kNone;
 
@@ -58,13 +59,13 @@ struct CurveForecast {
     Refusal refusal = Refusal::none;
     /// With the 95 % interval of a mean over as many processes as an average point has.
     Estimate estimate = {};
-    std::vector<double> ranks_to_measure = {};  ///< rank counts that would end a refusal
+    std::vector<double> ranks_to_measure = {};  ///< measuring them ends a refusal
 };
 
 /// A further measurement at `ranks`, which would narrow the interval at `target` ranks.
 struct NextPoint {
     double ranks = 0, target = 0;
-    double narrowing = 0;  ///< fraction of the interval's width
+    double narrowing = 0;  ///< fraction by which the interval narrows
 };
 
 struct CurveForecasts {
@@ -74,7 +75,7 @@ struct CurveForecasts {
     std::optional<NextPoint> next = {};
 };
 
-/// Without `force` the largest forecast is this many times the ranks of the largest point.
+/// Without `force` a forecast has at most this many times the ranks of the largest point.
 inline constexpr double kReach = 4;
 
 /// Returns a forecast for each of `ranks`. The points (at least one) have different rank counts.

@@ -18,7 +18,7 @@ constexpr double kLargest = 4;  // farthest extrapolation, times the largest mea
 
 using MeasuredLevel = std::pair<const Placement, AllreduceCurve>;
 
-// Time by the formulas of Algorithm; only ratios are used, so that the tree's factor 2 cancels out.
+// Time by the formulas of Algorithm; the tree's factor 2 is left out, since it cancels in ratios.
 double time_by(Algorithm algorithm, std::size_t ranks, double latency, double moving) {
     const double p = base::real(ranks), rounds = std::ceil(std::log2(p));
     if (algorithm == Algorithm::ring) return 2 * (p - 1) * latency + 2 * (p - 1) / p * moving;
@@ -67,8 +67,8 @@ AllreduceTime sum_of(double times, const AllreduceTime& a, const AllreduceTime& 
             a.algorithm};
 }
 
-// Returns the measured level with as many ranks per host (or, for one host, any on one host): the
-// largest with at most the wanted ranks, otherwise the smallest. nullptr if there is none.
+// Takes the levels on one host if `wanted` is on one host, otherwise those with as many ranks per
+// host. Returns the largest with at most the wanted ranks, else the smallest, or nullptr.
 const MeasuredLevel* nearest(const MeasuredNetwork& network, const Placement& wanted) {
     const bool on_one_host = wanted.ranks <= wanted.per_host;
     const MeasuredLevel* best = nullptr;

@@ -38,7 +38,7 @@ struct Model {
 
 namespace {
 
-// Weak scaling gives linear terms small priors: they describe none of the published curves best.
+// In weak scaling linear terms have small priors: they fit none of the published curves best.
 constexpr std::array kModels{
     Model{"Amdahl", "Gustafson", true},
     Model{"logarithmic", "logarithmic", false, true},

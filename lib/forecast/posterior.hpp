@@ -1,5 +1,5 @@
-// Private to this room: Bayesian fit of scaling models to measured points: each possible curve with
-// its weight.
+// Private to lib/forecast: the Bayesian fit of scaling models to measured points, as a set of
+// curves with weights.
 #pragma once
 
 #include <map>
@@ -39,7 +39,7 @@ class Posterior {
     /// Variance of the logarithm of one process' time, from the points' residuals about the best
     /// curve.
     double misfit() const { return misfit_; }
-    /// Logarithm of the marginal likelihood, up to a constant of the points; NaN without a curve.
+    /// Logarithm of the marginal likelihood, up to a constant of the data; NaN without a curve.
     double evidence() const { return evidence_; }
 
   private:

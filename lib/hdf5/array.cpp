@@ -14,7 +14,7 @@ namespace ranklab::hdf5 {
 
 namespace {
 
-// The dimensions of a dataset of numbers; DataError for another one.
+// Returns the dimensions; throws DataError unless the dataset holds numbers in 1 or 2 dimensions.
 std::vector<hsize_t> numeric_shape(const Object& dataset) {
     const std::string& what = dataset.path();
     const Id type = own<H5Dget_type>(what, dataset.id());

@@ -34,8 +34,7 @@ herr_t note(unsigned level, const H5E_error2_t* error, void* out) noexcept {
     }
 }
 
-// No external links: a foreign file could have any other file opened. Replaces the library's way of
-// following them.
+// Makes HDF5 refuse external links, by which a foreign file could have any other file opened.
 void refuse_external_links() {
     H5L_class_t refusal{};
     refusal.version = H5L_LINK_CLASS_T_VERS;
@@ -74,11 +73,11 @@ void fail(std::string_view what) {
 
 void initialise() {
     static const bool done = [] {
-        // The variable would override this room's H5Pset_file_locking, and make files unreadable on
-        // file systems without locks.
+        // The variable would override the H5Pset_file_locking of lib/hdf5, and make files
+        // unreadable on file systems without locks.
         if (std::getenv(kLockVariable) != nullptr) ::unsetenv(kLockVariable);
-        // After a failed close (a full disk) HDF5 1.10's exit handler crashes on freed memory. It
-        // is not needed: this room closes all objects.
+        // After a failed close (a full disk) HDF5 1.10's exit handler crashes on freed memory.
+        // Nothing needs the handler: lib/hdf5 closes all objects.
         check<H5dont_atexit>("the library");
         check<H5open>("the library");
         check<H5Eset_auto2>("the library", H5E_DEFAULT, nullptr, nullptr);

@@ -1,4 +1,4 @@
-// Private to this room: hdf5.h, and the checks of its calls.
+// Private to lib/hdf5: includes hdf5.h, and checks its calls.
 #pragma once
 
 #include <hdf5.h>
@@ -43,7 +43,7 @@ Id own(std::string_view what, Arguments... arguments) {
 /// Opens the library, once, and turns off its printing of errors.
 void initialise();
 
-/// Throws DataError if `bytes` is more than the object's file can hold or 4 GiB, so that a damaged
+/// Throws DataError if `bytes` exceeds 4 GiB or what the object's file can hold, so that a damaged
 /// header does not cause a huge allocation.
 void check_claim(hid_t object, unsigned long long bytes, std::string_view what);
 

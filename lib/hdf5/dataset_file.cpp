@@ -38,7 +38,7 @@ Id access_properties(const DatasetFileOptions& options) {
     return access;
 }
 
-// By the library's words, or by the free space, since Open MPI does not always say why.
+// Judges by HDF5's message, or by the free space, since Open MPI does not always give the reason.
 bool there_is_no_room(std::string_view library_text, const std::string& path, std::uint64_t bytes) {
     for (const std::string_view text :
          {"No space left", "no space left", "File too large", "uota exceeded", "MPI_ERR_NO_SPACE"})
@@ -159,7 +159,7 @@ void DatasetFile::flush() {
     check<H5Fflush>(path_, file_.get(), H5F_SCOPE_GLOBAL);
 }
 
-// HDF5 hands its bytes to the system alone, also through MPI-IO.
+// Needed because HDF5 leaves written bytes in the page cache, also through MPI-IO.
 void DatasetFile::sync() {
     const auto file = base::open_file(path_, O_RDONLY);
     if (!file || ::fsync(file.get()) != 0)
@@ -179,7 +179,7 @@ void DatasetFile::close() try {
 namespace {
 
 [[noreturn]] void damaged(const std::string& path, const std::string& what) {
-    throw base::DataError(fmt::format("{} {}; it is not what was written", path, what));
+    throw base::DataError(fmt::format("{} {}; write it again with ranklab io", path, what));
 }
 
 bool is_float64(const Object& dataset) {

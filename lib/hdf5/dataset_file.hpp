@@ -1,5 +1,5 @@
-// Files of datasets of numbers that one process writes, or through MPI-IO all ranks of an MPI_Comm
-// (DatasetFile), and that are read (DatasetSource): the file of the HDF5 strategies, and data sets.
+// Files of numeric datasets, for the HDF5 strategies and for data sets. DatasetFile writes one,
+// from a single process or through MPI-IO from all ranks of an MPI_Comm; DatasetSource reads one.
 // After each transfer the writer asks HDF5 how the data moved, since HDF5 silently falls back from
 // collective to independent transfers.
 #pragma once
@@ -39,8 +39,8 @@ struct Transfer {
 
 /// The transfer in words: "independent" or "collective" as requested; the mode ("contiguous
 /// collective", "no collective" ...); the mode of chunks ("none", "link chunk", "multi chunk"); and
-/// the reasons against a collective transfer, joined by " + ", or "none". Reasons of other ranks
-/// alone end with "(elsewhere)".
+/// the reasons against a collective transfer, joined by " + ", or "none". A reason that only other
+/// ranks have ends with "(elsewhere)".
 std::array<std::string, 4> words_of(const Transfer& transfer);
 
 using Facts = std::vector<std::pair<std::string, std::string>>;  ///< names and values
@@ -50,8 +50,8 @@ struct DatasetFileOptions {
     /// process.
     const void* mpi = nullptr;
     Facts hints = {};                            ///< for MPI-IO
-    std::string group = "/output";               ///< of the datasets
-    const char* setting = "directory";           ///< named the path
+    std::string group = "/output";               ///< holds the datasets
+    const char* setting = "directory";           ///< option that named the path
     base::Element element = base::Element::f64;  ///< f64 or f32
     /// Objects of at least this many bytes begin at multiples of it.
     std::uint64_t alignment = 1;
@@ -78,7 +78,7 @@ class DatasetFile {
     ~DatasetFile();
 
     /// Collective. Makes the dataset and closes it, to save memory. `chunk` has the edges of
-    /// chunks, clipped to the shape; if it or the dataset is empty, the dataset is contiguous.
+    /// chunks, clipped to the shape; if `chunk` or the dataset is empty, the dataset is contiguous.
     void make(const std::string& name, std::span<const std::int64_t> shape,
               std::span<const std::int64_t> chunk);
     Object open(const std::string& name) const;

@@ -29,8 +29,8 @@ struct DatasetPlace {
     std::uint64_t end() const;
 };
 
-/// Indirect above 16,384 chunks: HDF5 1.10 needs a time that grows with the square of their number
-/// (8 s). Throws DataError if, below that number, values were never written.
+/// Indirect above 16,384 chunks, which take HDF5 1.10 8 s to find; the time grows with the square
+/// of the number of chunks. Throws DataError if, below that number, values were never written.
 DatasetPlace place_of(const Object& dataset);
 
 }  // namespace ranklab::hdf5

@@ -10,7 +10,7 @@
 namespace ranklab::hdf5 {
 namespace {
 
-// A data space; scalar without dimensions. An empty one selects nothing.
+// Makes a data space, scalar if `shape` has no dimensions; an empty shape selects nothing.
 Id space_of(std::span<const hsize_t> shape, std::string_view what) {
     if (shape.empty()) return own<H5Screate>(what, H5S_SCALAR);
     Id space = own<H5Screate_simple>(what, static_cast<int>(shape.size()), shape.data(), nullptr);
@@ -22,7 +22,7 @@ constexpr unsigned long long kMostInHeader = 2048, kMostContiguous = 32768, kChu
 
 }  // namespace
 
-// A function: HDF5's types are global variables, not constants.
+// Not a table: HDF5's types are variables, set when the library starts.
 hid_t native_type(base::Element element) {
     switch (element) {
         case base::Element::u8:
@@ -68,7 +68,7 @@ Id plain_dataset() {
 
 Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes) {
     Id properties = plain_dataset();
-    // Without this hint each header has spare room for attributes.
+    // Without this hint each header reserves space for attributes.
     check<H5Pset_dset_no_attrs_hint>("a dataset", properties.get(), true);
     const unsigned long long bytes = bytes_of(shape, element_bytes);
     if (bytes > kMostContiguous) {

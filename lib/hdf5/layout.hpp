@@ -1,4 +1,4 @@
-// Private to this room: properties of new files and datasets, and transfers of whole datasets and
+// Private to lib/hdf5: properties of new files and datasets, and transfers of whole datasets and
 // boxes.
 #pragma once
 
@@ -21,7 +21,7 @@ hid_t native_type(base::Element element);
 /// File access properties: closing a file closes its objects, and HDF5's own locks are off.
 Id file_access();
 
-/// Creation properties of a dataset that is not filled and has no times, so that its bytes are
+/// Creation properties of a dataset without fill values and time stamps, so that its bytes are
 /// equal in every run.
 Id plain_dataset();
 
@@ -31,7 +31,7 @@ Id layout_for(std::span<const hsize_t> shape, std::size_t element_bytes);
 
 void set_chunk(const Id& properties, std::span<const hsize_t> edges);
 
-/// The product, or the largest number if it overflows.
+/// Size of an array of this shape; the largest number on overflow.
 unsigned long long bytes_of(std::span<const hsize_t> shape, std::size_t element_bytes);
 
 std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
@@ -50,7 +50,7 @@ void read_whole(const Object& dataset, hid_t type, void* values);
 void write_box(const Object& dataset, const Box& box, hid_t type, const void* values,
                std::size_t size, hid_t transfer = H5P_DEFAULT);
 /// Reads a box, row-major; the whole dataset if it has no dimensions. Throws DataError if HDF5
-/// cannot read it: its file was opened and examined before, so that it is damaged.
+/// cannot read the box: the file was examined when opened, so it is damaged.
 void read_box(const Object& dataset, const Box& box, hid_t type, void* values);
 
 }  // namespace ranklab::hdf5

@@ -1,4 +1,4 @@
-// Private to this room: MPI-IO for files of several ranks. With an HDF5 without MPI these functions
+// Private to lib/hdf5: MPI-IO for files of several ranks. With an HDF5 without MPI these functions
 // throw or do nothing.
 #pragma once
 
@@ -17,7 +17,7 @@ Id mpi_transfer(Requested requested);
 /// What HDF5 reports of the last transfer with these properties.
 Transfer outcome_of(const Id& transfer, Requested requested);
 
-/// The implementation, and the hints in effect ("hint KEY").
+/// Facts: "implementation" (of MPI-IO), and "hint KEY" for each hint in effect.
 Facts describe_mpi_io(const Id& file, const std::string& path);
 
 }  // namespace ranklab::hdf5

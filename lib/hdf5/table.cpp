@@ -31,7 +31,7 @@ std::size_t rows_of(const Column& column) {
     return std::visit([](const auto& values) { return values.size(); }, column.values);
 }
 
-// Bytes of an entry: of texts the longest in the column, at least 1 for HDF5.
+// Bytes of an entry; for texts the column's longest, at least 1, as HDF5 requires.
 std::size_t width_of(const Column& column) {
     const auto* texts = std::get_if<Texts>(&column.values);
     if (texts == nullptr) return sizeof(double);

@@ -9,10 +9,10 @@
 namespace ranklab::host {
 namespace {
 
-// An upper bound for a package.
+// An upper bound of a package's power.
 constexpr double kMostWatts = 1000;
 
-// Other zones would be counted twice: the whole machine (psys), or parts of a package.
+// Other zones, the whole machine (psys) or parts of a package, would count energy twice.
 bool is_package(const std::filesystem::path& zone) {
     std::ifstream in(zone / "name");
     std::string name;
@@ -29,7 +29,7 @@ CpuEnergy::CpuEnergy(const std::filesystem::path& root) {
         const auto counter = zone / "energy_uj";
         packages_.push_back({counter, read_uj(zone / "max_energy_range_uj"), read_uj(counter)});
     }
-    if (packages_.empty()) energy_.why_not = "no package in /sys/class/powercap";
+    if (packages_.empty()) energy_.why_not = "/sys/class/powercap has no processor package";
     if (energy_.why_not.empty()) energy_.joules = 0;
 }
 

@@ -23,7 +23,7 @@ struct Energy {
 class CpuEnergy {
   public:
     explicit CpuEnergy(const std::filesystem::path& root = system_root());
-    /// Call it often: two wraps of a counter between two calls cannot be seen.
+    /// Call it often: if a counter may run through its range between calls, the energy is unknown.
     void sample();
     /// From construction to the last sample.
     const Energy& energy() const { return energy_; }

@@ -57,7 +57,7 @@ Cases not_connected(const Evidence& evidence) {
               fmt::format("({}), or give --expect-ranks {}", evidence.own_launchers, world)}}};
 }
 
-// One case, say(placement, rank 0's placement), per rank whose `field` differs from rank 0's.
+// Adds a case, say(placement, rank 0's), for each rank whose `field` differs from rank 0's.
 template <class Say>
 Cases unlike_rank_0(const Evidence& evidence, auto Placement::*field, const Say& say) {
     Cases cases;
@@ -170,7 +170,7 @@ Cases threads_beyond_quota(const Evidence& evidence) {
     return cases;
 }
 
-// By UUID, not by host and number: two containers with different host names may share a GPU.
+// Compares UUIDs, not hosts and numbers: two containers with different host names may share a GPU.
 Cases shared_gpus(const Evidence& evidence) {
     std::map<std::string, std::vector<const Placement*>> users;
     for (const auto& p : evidence.placements)
@@ -256,21 +256,21 @@ constexpr Row kTable[] = {
     {"more-threads-than-cores", kWarning, threads_beyond_cores,
      "{}, so the threads wait for each other", "give {}"},
     {"ranks-share-cores", kWarning, shared_cores, "{}, so they wait for each other",
-     "{}use fewer ranks a node"},
+     "{}use fewer ranks per node"},
     {"cpu-quota", kWarning, threads_beyond_quota, "{}, so they are throttled",
-     "{}raise the limit of its container or job"},
+     "{}raise the CPU limit of the container or job"},
     {"shared-gpu", kWarning, shared_gpus, "{}, so they wait for each other",
-     "start at most one rank per GPU, and have CUDA_VISIBLE_DEVICES show each a different one"},
+     "start one rank per GPU, and have CUDA_VISIBLE_DEVICES show each rank a different GPU"},
     {"far-gpu", kWarning, far_gpus, "{}, so transfers cross NUMA nodes",
      "bind each rank near its GPU (mpirun --map-by numa --bind-to numa, or srun --gpus-per-task=1 "
      "--gpu-bind=closest)"},
     {"local-results-folder", kWarning, local_folder, "{}, so a later job may write another file",
      "give --output in a folder that all hosts share"},
     {kGovernor, kWarning, other_governors, "{}, so short work may run at a lower clock",
-     "set performance on every host (cpupower frequency-set -g performance as root, or srun "
-     "--cpu-freq=Performance)"},
+     "set the governor to performance on every host (cpupower frequency-set -g performance as "
+     "root, or srun --cpu-freq=Performance)"},
     {"busy-cpus", kWarning, busy_cpus, "{}, so results are noisy",
-     "end them, or take whole nodes (sbatch --exclusive)"},
+     "end the other processes, or take whole nodes (sbatch --exclusive)"},
 };
 
 // Reports the worst case, and how many there are.

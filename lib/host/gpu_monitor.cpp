@@ -60,7 +60,7 @@ void GpuMonitor::Shared::sample(const std::vector<device::GpuMeter>& gpus,
         is.energy_J -= first_J[i];
         sum.joules += is.energy_J;
         if (!(is.energy_J >= 0))  // NaN; or less than before, after a restart of the driver
-            sum.why_not = fmt::format("GPU {} gives no energy", gpu.id);
+            sum.why_not = fmt::format("GPU {} reports no energy", gpu.id);
         const std::lock_guard lock(mutex);
         samples.rows.push_back(
             {time_s, host, gpu.id, gpu.name, rank_on(ranks, gpu.id, gpu.pci_id), std::move(is)});

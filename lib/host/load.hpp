@@ -17,7 +17,7 @@ namespace ranklab::host {
 struct Use {
     int rank = 0;
     std::string host;
-    /// On the host's first rank: the CPUs of all ranks of the host. On other ranks 0.
+    /// On the host's first rank: number of CPUs of all ranks of the host. On other ranks 0.
     int host_cpus = 0;
     double seconds = 0;               ///< wall time
     double cpu_s = 0;                 ///< of the process and the children that it waited for
@@ -41,7 +41,7 @@ class UseMeter {
         begin_ = now(), end_ = std::nullopt;
     }
     void end() { end_ = now(); }  ///< a second call extends the use
-    /// Whether /proc/stat has the CPUs' busy times. Always false but on a host's first rank.
+    /// Whether /proc/stat has the CPUs' busy times. False on all but a host's first rank.
     bool is_known() const { return begin_.busy_s.has_value(); }
     /// The use from begin() to end(), or until now without end().
     Use use() const;
@@ -63,7 +63,7 @@ class UseMeter {
 /// Load of other processes on the ranks' CPUs of a host.
 struct OtherLoad {
     std::string host;
-    double cpus_busy = 0;  ///< mean number of CPUs
+    double cpus_busy = 0;  ///< mean number of CPUs that they keep busy
     int cpus = 0;
 };
 inline constexpr double kMostOthers = 0.5;  ///< CPUs; a higher load is a finding

@@ -54,7 +54,7 @@ hwloc_obj_t unit_of(int cpu) {
     return hwloc_get_pu_obj_by_os_index(topology(), static_cast<unsigned>(cpu));
 }
 
-// By complete_cpuset, which includes CPUs outside this rank's cpuset: all ranks get one name.
+// By complete_cpuset, which includes CPUs outside this rank's cpuset: ranks agree on names.
 int core_of(int cpu) {
     const hwloc_obj_t unit = unit_of(cpu);
     const hwloc_obj_t core = unit == nullptr

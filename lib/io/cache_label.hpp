@@ -57,8 +57,8 @@ struct CacheEvidence {
     }
 };
 
-/// Adds both. A number that either side lacks is unknown. Of two file systems keeps the one with
-/// the larger FileSystemKind, the more cautious choice.
+/// Adds the byte counts; a sum is unknown if either side lacks the count. Keeps the file system
+/// with the larger FileSystemKind, the more cautious choice.
 CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b);
 std::vector<CacheEvidence> merged_over_ranks(comm::Communicator& ranks,
                                              const std::vector<CacheEvidence>& mine);
@@ -71,13 +71,12 @@ struct CacheLabel {
     std::string why;   ///< one sentence, with the numbers
 };
 
-/// Share of resident bytes before the read: cold up to kColdShare, warm from kWarmShare on, if the
-/// block layer's bytes agree.
+/// A read is cold if before it at most kColdShare of the bytes were in the page cache, and warm
+/// from kWarmShare on, unless the bytes that the block layer delivered contradict it.
 inline constexpr double kColdShare = 0.01;
 inline constexpr double kWarmShare = 0.99;
-/// Delivered share of the read bytes: "all" from the one on, "nothing" up to the other plus
-/// kForeignBytes, since the block layer also counts other reads of the process, such as pages of
-/// its program.
+/// The block layer delivered all from this share of the read bytes on, and nothing up to the second
+/// share plus kForeignBytes: it also counts other reads of the process, such as its program.
 inline constexpr double kDeliveredAll = 0.95;
 inline constexpr double kDeliveredNothing = 0.05;
 inline constexpr std::uint64_t kForeignBytes = std::uint64_t{1} << 20U;

@@ -27,8 +27,8 @@ using base::IoPhase;
 
 constexpr const char* kSetting = "directory";
 
-// Removes files of these names at its construction, which a killed run may have left, and at its
-// end.
+// Removes files of these names when constructed, since a killed run may have left some, and when
+// destroyed.
 class RawFiles : base::Immovable {
   public:
     explicit RawFiles(std::vector<fs::path> paths) : paths_(std::move(paths)) {
@@ -68,7 +68,7 @@ class Measurement {
     }
 
   private:
-    // Each record as RecordWriter writes it: open, one write(), fsync, close.
+    // Writes each record as RecordWriter does: open, one write(), fsync, close.
     std::pair<Ceiling, Ceiling> write_own_files() {
         std::optional<RawFiles> files;
         base::IoTimes times;

@@ -29,7 +29,7 @@ struct Ceiling {
     double per_second() const { return seconds > 0 ? amount / seconds : 0; }
 };
 
-/// Without kinds that do not apply or had nothing to do.
+/// Only kinds that apply to the strategy and have a rate above 0.
 using Ceilings = std::map<CeilingKind, Ceiling>;
 
 /// Writes the job's bytes as the strategy's `ranks` do, to files with names of their own, and
@@ -38,7 +38,7 @@ using Ceilings = std::map<CeilingKind, Ceiling>;
 Ceilings measure_ceilings(comm::Communicator& ranks, const Job& job, const StrategyEntry& strategy,
                           const std::function<void()>& between);
 
-/// Sums of phases that compare with ceilings: write and fsync; open and close.
+/// Seconds to compare with a ceiling: of the phases write and fsync, or open and close.
 double writing_s(const base::IoTimes& times);
 double creating_s(const base::IoTimes& times);
 
@@ -57,8 +57,8 @@ struct CeilingShare {
     double ceiling_s = 0;   ///< the strategy's amount at the ceiling's rate
     double strategy_s = 0;  ///< create_s for create, otherwise write_s
     double percent = 0;     ///< 100 ceiling_s / strategy_s
-    std::string mark;      ///< why the ceiling is not the limit (above base::kMostOfCeiling); or ""
-    bool nearest = false;  ///< has the longest ceiling_s
+    std::string mark;       ///< says so if the ceiling is not the limit (base::kMostOfCeiling)
+    bool nearest = false;   ///< has the longest ceiling_s
 };
 
 /// One per measured ceiling that applies to the strategy.

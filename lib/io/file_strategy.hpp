@@ -1,4 +1,4 @@
-// Base of the strategies that write a file per record. Private to this room and its tests.
+// Base of the strategies that write a file per record. Private to lib/io and its tests.
 #pragma once
 
 #include <functional>
@@ -44,7 +44,7 @@ class FileStrategy : public Strategy {
     void produce(base::Share share) const {
         produce([&] { return std::exchange(share, {}); });
     }
-    /// The vectorised formula, by_y.
+    /// Computes the values of record `id`, here vectorised and in Order::by_y.
     virtual void generate(const Grid& grid, std::int64_t id, std::span<double> values) const {
         fill_record(grid, Order::by_y, job_.files, id, 0, job_.size, values);
     }
@@ -64,9 +64,9 @@ class ArrayStrategy : public FileStrategy {
 
 /// The work that rank 0 assigned to one rank by messages.
 struct AssignedWork {
-    std::int64_t chunks = 0;  ///< without empty ones
+    std::int64_t chunks = 0;  ///< not counting empty ones
     std::int64_t records = 0;
-    std::int64_t bytes = 0;  ///< of rank 0's messages
+    std::int64_t bytes = 0;  ///< of the messages from rank 0
     void add(const base::Share& chunk, std::int64_t message_bytes) {
         chunks += chunk.count > 0 ? 1 : 0;
         records += chunk.count;

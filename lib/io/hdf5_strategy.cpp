@@ -38,8 +38,8 @@ std::vector<Remark> fallback_remarks(const Transfers& transfers) {
         if (!transfer.fell_back()) continue;
         const auto [requested, io_mode, chunk_mode, cause] = words_of(transfer);
         remarks.push_back({fmt::format(
-            "{} of {} transfers were not collective as requested (HDF5's mode: {}; cause: {}): "
-            "this is no measurement of collective writing",
+            "{} of {} transfers were not collective as requested (HDF5's mode: {}; cause: {}); "
+            "the times are not those of collective writing",
             calls, all, io_mode, cause)});
     }
     return remarks;
@@ -143,7 +143,7 @@ void Hdf5Strategy::open() {
     make_datasets();
 }
 
-// HDF5 does not report why the system refused.
+// HDF5 would not report why the system refused to make the file.
 void Hdf5Strategy::check_place() const {
     if (place_.ranks.rank() != 0) return;
     std::error_code unknown;
@@ -212,7 +212,7 @@ void Hdf5Strategy::write() {
     }
 }
 
-// Independent of other ranks, in pieces of at most kMostBytesAtOnce.
+// Writes without waiting for other ranks, in pieces of at most kMostBytesAtOnce.
 void Hdf5Strategy::produce_record(std::int64_t id) {
     const auto begin = IoTimes::Clock::now();
     const hdf5::Object& dataset = dataset_of(id);
@@ -240,7 +240,7 @@ void Hdf5Strategy::close() {
         });
         comm::all_or_throw_polling(place_.ranks, [&] { file_->close(); });
     }
-    // HDF5 writes no more.
+    // HDF5 has written everything by now.
     if (job_.fsync) {
         const auto mark = place_.times.phase(IoPhase::fsync);
         comm::all_or_throw(place_.ranks, [&] { file_->sync(); });

@@ -1,5 +1,5 @@
 // Base of the strategies that write one HDF5 file, data.h5, with a dataset per record or one for
-// all. Private to this room and its tests.
+// all. Private to lib/io and its tests.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 
 namespace ranklab::io {
 
-/// Numbers of H5Dwrite calls, by how HDF5 made them.
+/// Number of H5Dwrite calls per kind of transfer, as HDF5 reports it.
 using Transfers = std::map<hdf5::Transfer, std::int64_t>;
 
-/// Sums over ranks, on every rank. Collective.
+/// Returns the sums over ranks of the file's transfers, on every rank. Collective.
 Transfers gather_transfers(comm::Communicator& ranks, const hdf5::DatasetFile& file);
 /// A warning for each way in which HDF5 did not honour collective requests.
 std::vector<Remark> fallback_remarks(const Transfers& transfers);
@@ -28,7 +28,7 @@ std::vector<Remark> fallback_remarks(const Transfers& transfers);
 /// A rank generates and writes at most this many bytes of values at a time.
 inline constexpr std::int64_t kMostBytesAtOnce = std::int64_t{256} << 20;
 
-/// independent, collective: all ranks write through MPI-IO, and the place's backend is mpi. With
+/// independent, collective: all ranks write through MPI-IO, which needs the backend mpi. With
 /// collective, writing and opening datasets are collective calls.
 enum class Hdf5Form { serial, independent, collective };
 
@@ -49,8 +49,8 @@ class Hdf5Strategy : public Strategy {
     std::vector<Remark> warnings() const override { return warnings_; }
 
   protected:
-    /// Rows [first_row, + rows) of records [first_record, + records). Several records have all
-    /// rows.
+    /// `rows` rows from first_row on of `records` records from first_record on. More than one
+    /// record only with all rows.
     struct Part {
         std::int64_t first_record = 0;
         std::int64_t records = 0;
@@ -64,8 +64,8 @@ class Hdf5Strategy : public Strategy {
     /// The open dataset that holds record `id`: with Layout::single the only one.
     const hdf5::Object& dataset_of(std::int64_t id);
     void produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested);
-    /// Adds records that took since `begin`, and the bytes that this rank wrote of them. The sum
-    /// over ranks counts, so ranks that write a record together pass records = 1 on one rank only.
+    /// Counts records that this rank has written since `begin`, and its bytes. Counts are summed
+    /// over ranks: if all ranks write a record together, only one of them passes records = 1.
     void end_records(base::IoTimes::Clock::time_point begin, std::int64_t records,
                      std::int64_t bytes) const;
     void close_dataset();

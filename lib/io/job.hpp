@@ -29,11 +29,11 @@ struct Job {
     /// Program of the worker processes; empty: ranklab-io-worker next to this program.
     std::filesystem::path worker_program;
 
-    // Of the HDF5 strategies.
+    // Used by the HDF5 strategies only.
     Layout layout = Layout::files;
     std::int64_t chunk = 0;  ///< edge of square chunks; 0: contiguous
-    /// The strategy sets the ranks. The alignment is a cache line: to other addresses the kernel
-    /// copies a fifth slower (docs/writing.md).
+    /// The strategy sets `mpi`. Data begin at multiples of a cache line, 64 bytes: at other offsets
+    /// the kernel copies a fifth slower (docs/writing.md).
     hdf5::DatasetFileOptions hdf5{.alignment = 64};
 
     std::int64_t values_per_record() const { return size * size; }

@@ -21,20 +21,20 @@ struct Grid {
     std::int64_t size() const { return std::ssize(x); }
 };
 
-/// Row r, column c of a record: f(x[c], y[r]) as numpy.meshgrid (by_y), or its transpose
-/// f(x[r], y[c]) as the original program's double loop (by_x).
+/// What a record holds at row r, column c. by_y: f(x[c], y[r]), as with numpy.meshgrid. by_x:
+/// f(x[r], y[c]), as in the original program's double loop.
 enum class Order { by_y, by_x };
 
-/// One value, in a call that the compiler may not inline, vectorise or hoist: a loop over it takes
-/// as long as a loop over scalars.
+/// Returns f for one point. The compiler may not inline, vectorise or hoist the call, so a loop of
+/// calls computes one value at a time.
 double value_at(double x, double y, double n, double t);
 
 /// Computes rows [first_row, first_row + rows) of record t of n, rows x size values. Vectorised.
 void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t,
                  std::int64_t first_row, std::int64_t rows, std::span<double> out);
 
-/// numpy.meshgrid(x, y), which workers of the original program receive or build: all x[c] of the
-/// elements (r, c), then all y[r].
+/// Returns numpy.meshgrid(x, y): x[c] of every element (r, c), then y[r] of every element. Workers
+/// of the original program receive or build it.
 std::vector<double> meshgrids(std::int64_t size);
 
 /// Computes out[i] = f(x[i], y[i], n, t) from the two meshgrids. Vectorised.
@@ -53,7 +53,7 @@ class LargePages {
 
     T* allocate(std::size_t count) {
         if (!large(count)) return static_cast<T*>(::operator new(count * sizeof(T)));
-        // Not from malloc, which reuses memory on small pages.
+        // Not by malloc, which may return reused memory that is on small pages.
         const std::size_t bytes = whole_pages(count);
         void* mapped = ::mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -74,7 +74,7 @@ std::string how_it_ended(int status) {
         fmt::format("{}; its last file may be incomplete; run again", how));
 }
 
-// Rethrows a worker's error as the kind that its exit code tells.
+// Throws a worker's error, as the class that belongs to its exit code.
 [[noreturn]] void throw_reported(const std::string& name, const WorkerReport& report) {
     const std::string sentence = fmt::format("{}: {}", name, report.sentence.data());
     base::Settings settings;
@@ -187,7 +187,7 @@ void ProcessStrategy::send(std::size_t worker, std::span<const double> task) {
 bool ProcessStrategy::offer(std::int64_t id) {
     const auto mark = place().times.phase(IoPhase::send);
     const double task = base::real(id);
-    // Fails, too, if all workers are gone: wait_for_report() throws their error.
+    // Also fails if all workers have ended; wait_for_report() then throws their error.
     return ::send(queue_.get(), &task, sizeof task, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof task;
 }
 

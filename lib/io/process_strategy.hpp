@@ -1,5 +1,5 @@
 // Base of process-pool and process-queue: worker processes (io/worker.hpp) and the table "tasks".
-// Private to this room and its tests.
+// Private to lib/io and its tests.
 #pragma once
 
 #include <sys/socket.h>
@@ -37,8 +37,8 @@ class WorkerProcess : base::Immovable {
     std::string end();
     void add(const WorkerReport& report);
 
-    WorkerReport sum;          ///< of its reports
-    std::int64_t reports = 0;  ///< after the one that said ready
+    WorkerReport sum;          ///< over the worker's reports
+    std::int64_t reports = 0;  ///< not counting the first, which says "ready"
 
   private:
     [[noreturn]] void throw_lost();
@@ -70,10 +70,10 @@ class ProcessStrategy : public FileStrategy {
     bool offer(std::int64_t id);
     /// Announces that no more ids come.
     void close_queue() { queue_.reset(); }
-    /// Waits for a report, counts it and returns the worker. With `or_room`, also waits for room in
-    /// the queue. nullopt: the queue has room, or a signal came.
+    /// Waits for a report, counts it and returns its worker. With `or_room`, also returns once the
+    /// queue has room. nullopt: the queue has room, or a signal came.
     std::optional<std::size_t> wait_for_report(bool or_room = false);
-    std::int64_t records() const { return records_; }  ///< that workers have reported
+    std::int64_t records() const { return records_; }  ///< reported so far
 
   private:
     WorkerKind kind_;

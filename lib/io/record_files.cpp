@@ -93,7 +93,7 @@ void write_all(int fd, std::span<const char> first, std::span<const char> second
 
 [[noreturn]] void damaged(const fs::path& path, const std::string& what) {
     throw base::DataError(
-        fmt::format("{} {}; it is not as ranklab io wrote it", path.string(), what));
+        fmt::format("{} {}; write it again with ranklab io", path.string(), what));
 }
 
 void read_all(int fd, std::span<std::byte> bytes, const fs::path& path) {
@@ -115,8 +115,8 @@ void parse_text(const Bytes& text, std::size_t size, std::span<double> values,
         const auto [next, error] = std::from_chars(at, end, values[i]);
         const char after = (i + 1) % size == 0 ? '\n' : ' ';
         if (error != std::errc() || next == end || *next != after)
-            damaged(path, fmt::format("has no number with '%.18e' at row {}, column {}", i / size,
-                                      i % size));
+            damaged(path, fmt::format("has no number in the format '%.18e' at row {}, column {}",
+                                      i / size, i % size));
         at = next + 1;
     }
     if (at != end) damaged(path, fmt::format("goes on for {} bytes after its last row", end - at));
@@ -176,7 +176,7 @@ RecordWriter::RecordWriter(const Job& job, Encoding encoding, base::IoTimes& tim
     }
 }
 
-// The file's bytes before the raw values: all of a text, or npy's header.
+// Returns the file's bytes before the raw values: a whole text file, or the npy header.
 std::span<const char> RecordWriter::formatted(std::span<const double> values) {
     if (encoding_ == Encoding::npy) return buffer_;
     const auto mark = times_.phase(IoPhase::format);

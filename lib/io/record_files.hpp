@@ -32,9 +32,9 @@ struct Finish {
     bool fsync = false;
     bool rename = false;  ///< a temporary name (temporary_of) until the file is complete
 };
-/// Makes a file of `first` and then `second`, by one write() if the system takes them at once.
-/// Marks the phases open, write, fsync and close. Throws EnvironmentError on failure, and removes
-/// the partial file.
+/// Writes `first`, then `second` to a new file, by one system call if it takes all bytes. Times the
+/// phases open, write, fsync and close. Throws EnvironmentError on failure, and removes the partial
+/// file.
 void write_new(const std::filesystem::path& path, std::span<const char> first,
                std::span<const char> second, Finish finish, base::IoTimes& times);
 
@@ -42,10 +42,10 @@ void write_new(const std::filesystem::path& path, std::span<const char> first,
 class RecordWriter {
   public:
     RecordWriter(const Job& job, Encoding encoding, base::IoTimes& times);
-    /// Writes size x size values, and returns the file's bytes. Marks the phase format and those of
-    /// write_new().
+    /// Writes size x size values and returns the file's size in bytes. Times the phase format and
+    /// the phases of write_new().
     std::size_t write(std::int64_t id, std::span<const double> values);
-    /// Writes the values that `generate` fills in. Marks the phase generate, too, and adds the
+    /// Writes the values that `generate` fills in. Also times the phase generate, and adds the
     /// record to the times.
     void make(std::int64_t id, const std::function<void(std::span<double> values)>& generate);
 
@@ -59,7 +59,7 @@ class RecordWriter {
     Values values_;
 };
 
-/// Marks the phases open, read, parse and close. Errors name the file.
+/// Times the phases open, read, parse and close. Errors name the file.
 class RecordReader final : public Reader {
   public:
     RecordReader(const Job& job, Encoding encoding, base::IoTimes& times);

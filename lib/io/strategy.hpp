@@ -1,4 +1,4 @@
-// The strategies of the file-writing ladder. Each is one file in strategies/ and one word in
+// The strategies of the file-writing ladder. Each is one file in strategies/ and one entry in
 // CMakeLists.txt.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace ranklab::io {
 
 /// What a strategy needs on each rank. All of it must outlive the strategy.
 struct Place {
-    comm::Communicator& ranks;  ///< that write, for the strategy's own messages
+    comm::Communicator& ranks;  ///< the ranks that write, for the strategy's messages
     base::IoTimes& times;       ///< gets this rank's phases while it writes
     /// To be called with the number of records that this rank and its workers have finished since
     /// the last call. Cheap. Throws base::Interrupted after a stop signal. With
@@ -34,13 +34,13 @@ struct Remark {
     base::Settings settings = {};
 };
 
-/// One writing of all records. open(), write() and close() are called in this order by all ranks of
-/// the place, and each is timed. An error throws on its own rank only, while others may wait in a
+/// Writes all records once. All ranks of the place call open(), write() and close() in this order;
+/// each call is timed. An error is thrown on the failing rank only, while others may wait in a
 /// collective.
 class Strategy {
   public:
     virtual ~Strategy() = default;
-    virtual void open() = 0;   ///< worker processes; the shared file and its datasets
+    virtual void open() = 0;   ///< starts workers; makes the shared file and its datasets
     virtual void write() = 0;  ///< generates and writes this rank's share
     virtual void close() = 0;  ///< after it, all records are in files
 
@@ -48,8 +48,8 @@ class Strategy {
     virtual std::unique_ptr<Reader> reader(base::IoTimes& times) const = 0;
     virtual std::filesystem::path file_of(std::int64_t id) const = 0;
 
-    /// The records that this rank wrote. nullopt: its part by base::share_of, or, if the strategy
-    /// is not parallel, all on rank 0.
+    /// The records that this rank wrote. nullopt: the rank's share by base::share_of or, if the
+    /// strategy is not parallel, all records on rank 0.
     virtual std::optional<std::vector<base::Share>> written() const { return std::nullopt; }
     /// Times of each process that wrote for this rank at the same time. Empty: the rank itself
     /// wrote, and Place::times has its times.
@@ -72,7 +72,7 @@ struct StrategyEntry {
     bool uses_workers = false;  ///< Job::workers processes of the rank write
     bool shared_file = false;   ///< one file for all records; otherwise a file per record
     /// write() is collective: all ranks call Place::done equally often, and none may stop alone.
-    /// open() of a parallel strategy with a shared file always is.
+    /// open() of a parallel strategy with a shared file is always collective.
     bool in_step = false;
     /// Whether each rank writes a block of rows of every record.
     bool (*by_rows)(const Job&) = [](const Job&) { return false; };

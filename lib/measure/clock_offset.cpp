@@ -29,7 +29,7 @@ void send(comm::Communicator& control, double value, int to) {
     comm::send(control, comm::view(std::span<const double>(&value, 1)), to, kTag);
 }
 
-// Rank 0's part. Takes the time of the answer to be in the middle between question and arrival.
+// Rank 0's part. Assumes that the other rank answers in the middle of the round trip.
 ClockOffset ask(comm::Communicator& control, int rank) {
     ClockOffset best{.error_s = std::numeric_limits<double>::infinity()};
     for (int round = 0; round < kRounds; ++round) {
@@ -63,7 +63,7 @@ JobClocks::JobClocks(comm::Communicator& control, std::vector<std::string> hosts
 
 void JobClocks::measure() {
     offsets_[0].at_s = clock_seconds();
-    std::unordered_map<std::string_view, int> asked;  // of each host: its lowest rank but rank 0
+    std::unordered_map<std::string_view, int> asked;  // by host: the lowest rank above 0
     for (int rank = 1; rank < control_.world_size(); ++rank) {
         const auto [first, is_new] = asked.try_emplace(hosts_[rank], rank);
         if (!is_new) {

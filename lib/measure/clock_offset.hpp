@@ -22,13 +22,13 @@ struct ClockOffset {
     double at_s = 0;  ///< time of the measurement, by this rank's clock
 };
 
-/// The offsets of a job's ranks: of each host from rank 0, by round trips to one rank, of which the
-/// shortest counts (Cristian 1989). Ranks of one host share the clock and the offset; on rank 0's
-/// host another rank is measured, too, which shows the error of the method.
+/// The clock offsets of a job's ranks. Rank 0 sends messages to and fro with one rank per host; the
+/// shortest round trip counts (Cristian 1989). Ranks of one host share the clock and the offset. On
+/// rank 0's host another rank is measured, too, which shows the error of the method.
 class JobClocks {
   public:
-    /// Measures the offsets over `control`, of the MPI backend or one rank. `hosts`: host name of
-    /// each rank. Collective.
+    /// Measures the offsets over `control`, of the backend mpi unless it has one rank. `hosts`:
+    /// each rank's host name. Collective.
     JobClocks(comm::Communicator& control, std::vector<std::string> hosts);
 
     /// Measures again if there are several hosts and the offsets are some seconds old. Collective.
@@ -39,7 +39,7 @@ class JobClocks {
     /// This rank's clock minus rank 0's.
     double mine() const { return offsets_[static_cast<std::size_t>(control_.rank())].offset_s; }
     /// Bound on the error of comparing moments of two ranks: the largest error of an offset, plus
-    /// drift since it was measured.
+    /// the drift since the measurement.
     double error_s() const;
 
   private:
@@ -51,7 +51,7 @@ class JobClocks {
     std::vector<ClockOffset> offsets_;
 };
 
-/// The shortest difference above 0 between readings of the clock.
+/// The shortest difference above 0 between two readings of the clock, in seconds.
 double clock_resolution();
 
 }  // namespace ranklab::measure

@@ -41,8 +41,8 @@ class Convergence {
     std::int64_t seen() const { return seen_; }
     bool due(std::int64_t samples) const { return wanted() && !reached_ && samples >= next_; }
 
-    /// Collective. Checks with the samples since the last check, equally many on every rank, and
-    /// takes the maximum over ranks. Rank 0 decides for all ranks.
+    /// Collective. Adds the samples since the last check, equally many on every rank, each as its
+    /// maximum over ranks, and checks. Rank 0 decides for all ranks.
     void look(comm::Communicator& control, std::span<const double> since);
 
     bool reached() const { return reached_; }

@@ -15,12 +15,12 @@
 
 namespace ranklab::measure {
 
-/// Steps first .. first + warmup - 1 are recorded, but do not count; steps up to total - 1 count.
+/// Steps first .. first + warmup - 1 are recorded but do not count; later ones below `total` do.
 struct Schedule {
     std::int64_t warmup = 0;
     std::int64_t total = 0;
     std::int64_t steps_per_epoch = 1;
-    std::int64_t first = 0;  ///< steps before it were made by the resumed run
+    std::int64_t first = 0;  ///< earlier steps were made before the checkpoint
 
     std::int64_t counted() const { return total - first - warmup; }
     bool counts(std::int64_t step) const { return step >= first + warmup; }
@@ -34,8 +34,8 @@ std::int64_t default_warmup(std::int64_t steps);
 /// Schedules `warmup` steps, then `steps` counted ones.
 Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t steps_per_epoch);
 
-/// Schedules whole epochs. The warm-up is the start of the first epoch, since an epoch has every
-/// sample once. Throws OptionError if nothing is left to measure.
+/// Schedules whole epochs. The warm-up is the start of the first epoch: steps of its own would
+/// repeat samples. Throws OptionError if nothing is left to measure.
 Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t steps_per_epoch);
 
 /// The rest of a schedule after `completed` steps. It begins with a warm-up again, but at least one

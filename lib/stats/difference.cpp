@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kLevel = 0.05;
 constexpr double kPower = 0.8;
-constexpr std::size_t kMostExact = 50;  // samples of both sides in an exact test
-constexpr double kMostSplits = 5000;    // that finer_tail enumerates
+constexpr std::size_t kMostExact = 50;  // most samples of both sides together in an exact test
+constexpr double kMostSplits = 5000;    // most splits that finer_tail enumerates
 // An exact test with a smaller size loses power at kLevel, and is refined.
 constexpr double kCoarse = 0.0385;
 
@@ -48,8 +48,8 @@ Pooled pool(const std::vector<double>& a, const std::vector<double>& b) {
     return all;
 }
 
-// Returns at index d the number of splits of the pooled ranks into n_a and n_b with rank sum W of
-// side b at 2 |W - E(W)| = d. Dynamic programming over the ranks makes this exact with ties, too.
+// Returns at index d how many splits of the pooled ranks into n_a and n_b have 2 |W - E(W)| = d; W:
+// rank sum of side b. Dynamic programming over the ranks makes this exact with ties, too.
 std::vector<double> splits_by_distance(const Pooled& all) {
     // The largest sum of n_b ranks.
     const long most = std::accumulate(all.rank2.end() - all.n_b, all.rank2.end(), 0L);
@@ -95,7 +95,7 @@ Tail tail_of(const std::vector<double>& by_distance, std::size_t seen, double sp
     return tail;
 }
 
-// Few runs give U few values, none with p near 5 %. Splits of equal U are then ordered by the
+// With few runs U takes few values, none with p near 5 %. Splits of equal U are then ordered by the
 // difference of their means. The test stays exact: a permutation test of (U, difference of means).
 Tail finer_tail(const Pooled& all, const std::vector<double>& b, double splits) {
     const double centre = std::accumulate(all.values.begin(), all.values.end(), 0.0) /

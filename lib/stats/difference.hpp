@@ -20,7 +20,7 @@ struct RankTest {
 RankTest mann_whitney(std::span<const double> a, std::span<const double> b);
 
 /// Corrects p-values for multiple tests by Holm's step-down method, in the order given. NaN stays
-/// NaN and is no test.
+/// NaN and does not count as a test.
 std::vector<double> holm(std::span<const double> p);
 
 enum class Better { less, more, neither };

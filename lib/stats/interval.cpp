@@ -66,9 +66,9 @@ class Autocorrelation {
     std::vector<double> known_;
 };
 
-// Whether a positive autocorrelation is significant. For n independent samples each has mean -1/n
-// and deviation 1/sqrt(n): lag 1 passes by chance in 2 % of such series, the other lags together in
-// 1 %.
+// Whether a positive autocorrelation is significant. For n independent samples an autocorrelation
+// has mean -1/n and deviation 1/sqrt(n): lag 1 passes by chance in 2 % of such series, the other
+// lags together in 1 %.
 bool visible(Autocorrelation& r, std::size_t lags, double n) {
     const double noise = 1 / std::sqrt(n);
     for (std::size_t lag = 1; lag <= std::min(lags, kQuietLags); ++lag)
@@ -89,9 +89,9 @@ std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
 
 struct Correlation {
     double lag1 = 0;  // autocorrelation of the normal scores
-    // Long-run variance of "below the median" over its variance in independent samples.
+    // Long-run variance of the indicator below() over its variance in independent samples.
     double inflation = 1;
-    double block_length = 1;  // samples a block, for the bootstrap of the median
+    double block_length = 1;  // samples per block, for the bootstrap of the median
 };
 
 // Requires at least 3 samples that are not all equal.
@@ -117,15 +117,15 @@ Correlation correlation(std::span<const double> samples, double median) {
     // In a short series bias makes later lags negative; their sum must not hide lag 1.
     found.inflation = std::clamp(1 + 2 * std::max(sum, s.at(1)), 1.0, n);
     // The length of least mean squared error (Politis & White 2004, corrected by Patton, Politis &
-    // White, Econometric Reviews 28, 2009) times 1.5: longer blocks have less bias, which lowers
-    // the interval's coverage.
+    // White, Econometric Reviews 28, 2009) times 1.5: the bias, which lowers the interval's
+    // coverage, falls with the length.
     const double ratio = 2 * std::max({moment, s.at(1), 0.0}) / found.inflation;
     found.block_length = std::max(1.0, 1.5 * std::cbrt(1.5 * ratio * ratio * n));
     return found;
 }
 
-// Returns the effective sample size of 20 to 49 samples, as of an AR(1) series with this lag-1
-// autocorrelation, corrected for its bias (Marriott and Pope, Biometrika 41, 1954): so few samples
+// Returns the effective sample size of 20 to 49 samples, by an AR(1) series with this lag-1
+// autocorrelation, whose bias is corrected (Marriott and Pope, Biometrika 41, 1954): so few samples
 // underestimate correlation. Returns n for other lengths.
 double effective_of_short(double lag1, double n) {
     constexpr double kShort = 20, kLong = 50;

@@ -14,10 +14,10 @@ struct Dependence {
     /// of the distribution nor an outlier changes it. NaN below n = 3, and if all samples are equal
     /// or one is NaN.
     double lag1 = kNone;
-    /// Effective sample size: n over the inflation of the long-run variance of "below the median"
-    /// (flat-top window, Politis's adaptive bandwidth); n if no correlation is significant.
+    /// Effective sample size: n over the inflation of the long-run variance of "is below the
+    /// median" (flat-top window, Politis's adaptive bandwidth); n if no correlation is significant.
     double effective_n = kNone;
-    double block_length = 0;  ///< samples a block of the bootstrap; 0: samples pass as independent
+    double block_length = 0;  ///< samples per bootstrap block; 0: samples pass as independent
     bool too_few = false;     ///< effective_n is too small for an interval of the median
 };
 
@@ -53,7 +53,7 @@ RatioEstimate estimate_paired_ratio(std::span<const double> numerator,
                                     std::span<const double> denominator);
 
 /// Ratio of the medians of two sets of runs, one value per run. The interval is Welch's t-test on
-/// the logarithms (Biometrika 34, 1947), widened to contain the ratio; NaN below 3 values a side
+/// the logarithms (Biometrika 34, 1947), widened to contain the ratio; NaN below 3 values per side
 /// and if a value is not above 0.
 RatioEstimate run_ratio(std::span<const double> numerator, std::span<const double> denominator);
 

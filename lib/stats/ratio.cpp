@@ -16,8 +16,8 @@ constexpr std::size_t kResamples = 2000, kFewestResamples = 200;
 constexpr std::size_t kMostDraws = 20'000'000;
 constexpr std::uint64_t kSeed = 20261123;
 
-// Draws one of 0 .. n - 1. The C++ standard fixes the engine's bits but not its distributions, so
-// that this gives the same draws with every library.
+// Draws an integer in 0 .. n - 1, the same with every library: the C++ standard fixes the engine's
+// bits, but not what its distributions make of them.
 std::size_t drawn(std::mt19937_64& engine, std::size_t n) {
     return static_cast<std::size_t>((base::real(engine() >> 11) + 0.5) * 0x1p-53 * base::real(n));
 }

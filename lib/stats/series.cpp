@@ -83,8 +83,8 @@ std::size_t warmup_end(std::span<const double> samples) {
     std::size_t end = 0;
     for (std::size_t i = 0; i <= means.size() / 2; ++i)
         if (tails[i].mser() < tails[end].mser()) end = i;
-    // Without a warm-up the minimum of many statistics is seldom the first: go back to the last
-    // batch that differs from the rest.
+    // Even without a warm-up the minimum is seldom at the first batch: go back to the last batch
+    // that differs from the rest.
     const auto later_half = std::span<const double>(x).subspan(x.size() / 2);
     const double limit = unlike(tails[end], later_half);
     const double steady = quantile(later_half, 0.5);

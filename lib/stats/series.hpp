@@ -18,7 +18,7 @@ Outliers outliers(std::span<const double> samples);
 
 /// Number of warm-up samples by MSER-5 (White, Simulation 69, 1997), at most half of the series. 0
 /// below 20 samples, and if the beginning does not clearly differ from the rest. Samples beyond the
-/// far-out fences of the later half count as the fences. Only reported: --warmup, fixed before the
+/// later half's far-out fences are set to the fences. Only reported: --warmup, fixed before the
 /// run, decides what counts.
 std::size_t warmup_end(std::span<const double> samples);
 

@@ -10,7 +10,7 @@
 namespace ranklab::stats {
 
 inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-/// The coverage of every interval of this room.
+/// The coverage of every interval of lib/stats.
 inline constexpr double kConfidence = 0.95;
 
 struct Interval {

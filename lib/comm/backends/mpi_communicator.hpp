@@ -16,7 +16,7 @@ namespace ranklab::comm {
 
 /// Throws base::Error with the call and MPI's text unless rc is MPI_SUCCESS.
 void mpi_check(int rc, const char* call);
-/// The same, for a call that waits for other ranks: its return counts as progress.
+/// mpi_check() for a call that waits for other ranks; counts the call's return as progress.
 void mpi_done(int rc, const char* call);
 
 MPI_Datatype mpi_type(DType dtype);

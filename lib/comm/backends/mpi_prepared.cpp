@@ -16,7 +16,7 @@
 namespace ranklab::comm {
 namespace {
 
-constexpr int kTag = 7472;  // any: the communicator belongs to the caller
+constexpr int kTag = 7472;  // arbitrary: only this code uses the communicator
 
 using Requests = std::vector<MPI_Request>;
 
@@ -150,7 +150,7 @@ Form sendrecv(const Parts& p) {
     };
 }
 
-// Operations between two ranks have no started form.
+// Operations between two ranks have no non-blocking variant.
 
 Form latency(const Parts& p) {
     const bool first = p.rank() == 0;

@@ -21,7 +21,7 @@ struct Refusal {
 
 #ifdef RANKLAB_HAS_NCCL
 
-// This rank's own reason. The library is loaded last, never on a node without a GPU.
+// Why this rank cannot use NCCL, or "". Loads the library last, never on a node without a GPU.
 std::string own_refusal() {
     const auto list = device::list_gpus();
     if (list.gpus.empty()) {
@@ -38,7 +38,7 @@ std::string own_refusal() {
     return {};
 }
 
-// Identified by UUID: two containers on a node have different host names and may share a GPU.
+// Names the GPU by UUID: two containers on a node have different host names and may share a GPU.
 std::string own_gpu(int local_rank) {
     const auto gpus = device::list_gpus().gpus;
     const auto& gpu = gpus.at(device::gpu_of(local_rank, static_cast<int>(gpus.size())));
@@ -70,7 +70,7 @@ std::string library_text() {
     return fmt::format("NCCL {} ({})", nccl_version_text(library->version), library->path);
 }
 
-// Connects all ranks, none of which refuses.
+// Connects all ranks. Requires that every rank can use NCCL.
 std::unique_ptr<Communicator> connected(Communicator& control) {
     auto own = control.split(0, control.rank());
     const auto library = load_nccl();

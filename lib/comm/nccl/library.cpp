@@ -69,7 +69,7 @@ std::vector<std::string> nccl_search_path(const std::function<const char*(const 
     std::vector<std::string> paths;
     if (const std::string built_with = RANKLAB_NCCL_LIBRARY_PATH; !built_with.empty())
         paths.push_back(built_with);
-    // Beside the LibTorch of a Python, which has loaded it already where the job trains.
+    // The wheel's library beside a Python's LibTorch; a training job has loaded it already.
     const char* torch = lookup("RANKLAB_TORCH_ROOT");
     if (torch != nullptr && *torch != '\0')
         paths.push_back(std::string(torch) + "/../nvidia/nccl/lib/libnccl.so.2");

@@ -53,7 +53,7 @@ std::string nccl_version_text(int version);
 std::vector<std::string> nccl_search_path(const std::function<const char*(const char*)>& lookup);
 
 /// Loads the first of `paths` that can be loaded. Throws EnvironmentError with the loader's texts
-/// if none can, or if the library is too old. Never unloaded, since its threads go on.
+/// if none can, or if the library is too old. NCCL stays loaded, since its threads go on.
 std::shared_ptr<const NcclLibrary> load_nccl(const std::vector<std::string>& paths);
 std::shared_ptr<const NcclLibrary> load_nccl();
 

@@ -33,7 +33,7 @@ class NcclChannel : base::Immovable {
         begin(call);
         end(call, put(*library_, comm_, stream_.get()));
     }
-    /// An event after all operations enqueued so far. recycle() takes it back.
+    /// Returns an event after all operations enqueued so far; pass it to recycle() when done.
     device::Event mark();
     void recycle(device::Event event);
     /// Later work on the compute stream waits for `event`; the host does not.
@@ -88,7 +88,7 @@ class NcclCommunicator final : public Communicator {
   private:
     std::unique_ptr<Communicator> control_;
     std::shared_ptr<NcclChannel> channel_;  // shared with requests under way
-    device::Buffer scratch_;                // that barrier() reduces
+    device::Buffer scratch_;                // reduced by barrier()
 };
 
 /// `data` must be an NcclCommunicator, and outlive the operation.

@@ -1,4 +1,4 @@
-// Values as they lie in memory, in NumPy's npy files.
+// One process writes the values as they lie in memory, to NumPy's npy files.
 #include "io/file_strategy.hpp"
 
 namespace ranklab::io {

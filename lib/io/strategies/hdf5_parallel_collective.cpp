@@ -24,7 +24,7 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
         close_dataset();
     }
 
-    /// Records too large for a rank's memory are written by rows in either layout, too.
+    /// Whether ranks write blocks of rows: with Layout::single only if a record is very large.
     static bool goes_by_rows(const Job& job) {
         return job.layout == Layout::files || records_at_once(job) == 0;
     }

@@ -7,7 +7,7 @@
 namespace ranklab::io {
 namespace {
 
-// Ids are int32 as in the original; MPI counts no further.
+// Ids are int32 as in the original program; an MPI count is no larger.
 class MpiScatter final : public FileStrategy {
   public:
     using FileStrategy::FileStrategy;

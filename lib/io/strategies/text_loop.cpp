@@ -1,5 +1,4 @@
-// A loop over rows and columns, one value at a time, as text: what a scalar language does, at the
-// speed of a compiled one.
+// A compiled loop over rows and columns computes one value at a time; the records are text.
 #include "base/numbers.hpp"
 #include "io/file_strategy.hpp"
 

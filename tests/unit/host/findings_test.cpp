@@ -163,7 +163,7 @@ std::vector<Row> rows() {
          launch({place(0, 0, 2, 2), place(1, 0, 2, 2), place(2, 2, 4, 1)}),
          {"ranks-share-cores"},
          "n1: ranks 0-1 run 4 threads on 2 cores",
-         "give --threads 1, or use fewer ranks a node"},
+         "give --threads 1, or use fewer ranks per node"},
         {"hardware threads of the same cores",
          launch({with(place(0, 0, 2, 2),
                       [](auto& p) {
@@ -275,7 +275,7 @@ TEST(Findings, SayHowTheLauncherBinds) {
     EXPECT_THAT(finding_in(evidence).remedy,
                 HasSubstr("bind each rank to 2 cores (" + base::mpirun() +
                           " --map-by slot:PE=2 --bind-to core, or srun --cpus-per-task=2) and give "
-                          "--threads 2, or use fewer ranks a node"));
+                          "--threads 2, or use fewer ranks per node"));
     evidence.launcher = "Hydra's mpiexec";
     EXPECT_THAT(finding_in(evidence).remedy, HasSubstr(base::mpirun() + " -bind-to core:2"));
 }
