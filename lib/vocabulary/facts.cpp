@@ -39,7 +39,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"storage.workers", outcome, "worker processes of a rank that write; 0: the rank itself does"},
     {"storage.baseline", outcome, "yes: speedups of other strategies are over this one"},
     {"storage.bytes_per_value", outcome,
-     "bytes in the files per value of 8 bytes; the strategy implies it"},
+     "in the files, per value of 8 bytes; the strategy implies it"},
     {"place.*", outcome, "load by other processes; differs in every run"},
     {"ladder.baseline", outcome, "the strategy over which its speedups are taken"},
     {"ladder.*", outcome, "result of the comparison of strategies"},

@@ -44,8 +44,7 @@ constexpr Column kLayers[] = {
     {"forward_GFLOP_per_s", number, "1e-9 forward_flops / forward_s"},
     {"flops_per_byte", number, "forward_flops / (parameter_bytes + activation_bytes)"},
     {"roof_percent", number,
-     "forward_GFLOP_per_s over the smaller of roof_gflops_per_s and flops_per_byte x "
-     "roof_gb_per_s"},
+     "rate over the smaller of roof_gflops_per_s and flops_per_byte x roof_gb_per_s"},
     {"parameter_bytes", whole, "bytes of the module's parameters"},
     {"activation_bytes", whole, "outputs of its operations, per micro-batch"},
 };
@@ -413,8 +412,7 @@ constexpr Column kGuidelines[] = {
     {"right_us", number, "sum of the medians of the right side"},
     {"ratio", number, "left_us / right_us"},
     {"verdict", text,
-     "holds, VIOLATED, or cannot tell (intervals overlap, difference under a tenth, or too few "
-     "calls)"},
+     "holds, VIOLATED, or cannot tell (intervals overlap, under a tenth apart, too few calls)"},
     {"tuning", text, "what to try if it is violated"},
 };
 
