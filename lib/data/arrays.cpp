@@ -19,7 +19,7 @@ using OpenRows = std::function<hdf5::Rows(const std::string& name)>;
 
 class Arrays final : public Source {
   public:
-    /// Samples from `first` on. The last array holds the targets.
+    /// Holds `count` samples from index `first` on. The last array holds the targets.
     Arrays(std::vector<hdf5::Rows> arrays, std::vector<Field> fields, std::int64_t first,
            std::int64_t count)
         : arrays_(std::move(arrays)), fields_(std::move(fields)), first_(first), count_(count) {
@@ -49,19 +49,20 @@ class Arrays final : public Source {
 
 void check_array(const hdf5::Rows& array, const Field& wanted, const hdf5::Rows& first) {
     if (array.shape.empty() || array.shape[0] == 0)
-        throw base::DataError(
-            fmt::format("{} holds no samples: its shape is {}, whose first axis counts samples",
-                        array.name, base::shape_text(array.shape)));
+        throw base::DataError(fmt::format(
+            "{} holds no samples: its shape is {}; the first axis must count the samples",
+            array.name, base::shape_text(array.shape)));
     const bool one_number =
         wanted.elements() == 1 && Field{wanted.element, array.sizes()}.elements() == 1;
     if (array.sizes() != wanted.sizes && !one_number)
         throw base::DataError(
-            fmt::format("{} holds samples of {}, expected {}", array.name,
+            fmt::format("{} holds samples of shape {}, expected {}", array.name,
                         base::shape_text(array.sizes()), base::shape_text(wanted.sizes)),
             {"input-shape", "target-shape"});
     if (array.shape[0] != first.shape[0])
-        throw base::DataError(fmt::format("{} holds {} samples, and {} holds {}", array.name,
-                                          array.shape[0], first.name, first.shape[0]));
+        throw base::DataError(
+            fmt::format("{} holds {} samples, but {} holds {}; the files do not belong together",
+                        array.name, array.shape[0], first.name, first.shape[0]));
     if (wanted.element == Element::i64 && array.type.starts_with("float"))
         throw base::DataError(fmt::format(
             "{} holds floating-point numbers; save classes and tokens as int64", array.name));

@@ -9,8 +9,8 @@
 
 namespace ranklab::data {
 
-/// Samples from the request's files, which `open` opens; the last samples are for validation.
-/// Collective, like SourceEntry::open.
+/// Opens the request's files by `open`. The last samples are for validation. Collective, like
+/// SourceEntry::open.
 DataSet open_own(const DataRequest& request, comm::Communicator& control,
                  const std::function<hdf5::Rows(const std::string& name)>& open);
 

@@ -14,19 +14,19 @@ namespace ranklab::data {
 
 /// How crops of volumes are read and rotated.
 struct VolumeRequest {
-    /// The whole file in memory; else crops are read from the disk.
+    /// Keeps the whole file in memory; otherwise reads crops from the disk.
     bool in_memory = false;
-    bool rotate = true;           ///< by one of the cube's 24 proper rotations, input and target
-    bool rotate_vectors = false;  ///< velocity components, too
+    bool rotate = true;           ///< rotates input and target by one of the cube's 24 rotations
+    bool rotate_vectors = false;  ///< rotates velocity components, too
 };
 
 struct DataRequest {
-    /// [channels, height, width] or [channels, depth, height, width] of the model.
+    /// The model's [channels, height, width] or [channels, depth, height, width].
     std::vector<std::int64_t> input{};
     std::vector<std::int64_t> target{};  ///< empty: a class
     std::int64_t classes = 0;
-    /// Set for a user's own network: `input` and `target` are then their sizes, and i64 numbers are
-    /// below `classes`.
+    /// Set for a user's own network. `input` and `target` then hold the sizes of own_inputs and
+    /// own_target, and i64 numbers are below `classes`.
     std::vector<Field> own_inputs{};
     Field own_target{};
     std::vector<std::string> input_files{};  ///< one per entry of own_inputs
@@ -50,7 +50,7 @@ struct DataRequest {
 struct DataSet {
     std::shared_ptr<const Source> train;
     std::shared_ptr<const Source> test;
-    std::string origin;  ///< files or folder, a fact of the run
+    std::string origin;  ///< files or folder; stored with the run
 };
 
 struct SourceEntry {
@@ -59,7 +59,7 @@ struct SourceEntry {
     /// Normalisation of pixels in [0, 1], as published: one value per channel, or one for all.
     std::vector<double> pixel_mean{0.0};
     std::vector<double> pixel_std{1.0};
-    bool reads_in_turn = false;  ///< one thread of a process at a time reads from the file
+    bool reads_in_turn = false;  ///< only one thread of a process reads from the file at a time
     bool own_files = false;      ///< reads the files that --inputs and --targets name
     /// Collective. Throws on all ranks: DataError for wrong data, OptionError if the set does not
     /// suit the model.

@@ -39,7 +39,7 @@ ImageSet read_idx_set(const std::filesystem::path& images, const std::filesystem
 ImageSets read_idx_folder(const std::filesystem::path& folder, const ImageShape& shape,
                           std::int64_t classes);
 
-/// The entry of a set in these files, with MNIST's normalisation. `place` needs no file.
+/// The entry of a set in the files kIdxNames, with MNIST's normalisation. Sets `place.file`.
 SourceEntry idx_source(std::string name, std::string summary, ImagePlace place);
 
 }  // namespace ranklab::data

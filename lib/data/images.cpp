@@ -129,7 +129,7 @@ DataSet open_images(const DataRequest& request, comm::Communicator& control,
 
 namespace {
 
-// A pixel's 8 bits and a weight's 22 fit into 32 with 2 to spare for the sum.
+// An output pixel's weights add up to about 2^22: a weighted sum of bytes fits into 31 bits.
 constexpr int kWeightBits = 22;
 constexpr std::int32_t kHalf = 1 << (kWeightBits - 1);
 

@@ -19,7 +19,7 @@ struct ImagePlace {
     std::string what;                ///< the set, for messages
     std::string usual;               ///< searched last, if the user names no --data-dir
     std::vector<std::string> below;  ///< folders to search in each place
-    std::string file;                ///< the folder holds it, or it with .gz
+    std::string file;                ///< the folder holds this file, plain or with .gz
     std::string how_to_get;
 };
 /// The first folder that holds the set: below `directory`, else below RANKLAB_DATA and the usual
@@ -39,7 +39,7 @@ std::shared_ptr<const Source> image_source(ImageSet set, const ImageShape& shape
 DataSet open_images(const DataRequest& request, comm::Communicator& control,
                     const std::function<ImageSets()>& load);
 
-/// Resizes images [channels, height, width] of bytes, bit by bit as Pillow's bilinear filter does.
+/// Resizes images [channels, height, width] of bytes, to the same bits as Pillow's bilinear filter.
 ///
 /// An output pixel is the mean of input pixels weighted by a triangle of half-width max(1, in/out)
 /// input pixels around its centre. Weights have 22 fractional bits. Rows are resized first, then
@@ -52,7 +52,7 @@ class BilinearResize {
     void operator()(const std::uint8_t* image, std::uint8_t* resized) const;
 
   private:
-    /// Of one output pixel: its first input pixel, and the weights from there on.
+    /// One output pixel's weights for the input pixels from `first` on.
     struct Taps {
         std::int64_t first;
         std::vector<std::int32_t> weights;
@@ -61,7 +61,7 @@ class BilinearResize {
 
     static Filter make_filter(std::int64_t from, std::int64_t to);
     void resize_row(const std::uint8_t* in, std::uint8_t* out) const;
-    /// An output row from `rows`, which have the output's width.
+    /// Makes an output row from `rows`, which have the output's width.
     void mix_rows(const std::vector<std::uint8_t>& rows, const Taps& taps,
                   std::vector<std::int32_t>& sums, std::uint8_t* out) const;
 

@@ -132,8 +132,8 @@ void Loader::stop() noexcept {
     for (auto& thread : threads_) thread.join();
 }
 
-// Reads samples of the oldest batch that has unread ones; false if none has. Works without the
-// lock in between.
+// Reads samples of the oldest batch that has unread samples, meanwhile without the lock. Returns
+// false if no batch has unread samples.
 bool Loader::read_some(std::unique_lock<std::mutex>& lock) {
     std::int64_t oldest = given_;
     while (oldest < planned_ && !slot_of(oldest).has_work()) ++oldest;
@@ -165,8 +165,8 @@ bool Loader::read_some(std::unique_lock<std::mutex>& lock) {
     return true;
 }
 
-// Few enough that the workers finish a batch together, enough that small samples are worth the
-// lock.
+// The samples that a worker takes per lock: few, so that all workers finish a batch together, but
+// enough small ones to be worth the lock.
 std::size_t Loader::samples_at_once() const {
     constexpr std::size_t kWorthALock = 65536;  // bytes, which take some microseconds
     const std::size_t workers = std::max(config_.workers, 1);

@@ -29,25 +29,25 @@ struct Batch {
 };
 
 /// The consumer's thread plans batches; workers read samples, a few at a time, of the oldest
-/// unfinished batch, so that all of them make the batch that is needed first.
+/// unfinished batch, so that all workers make the batch that is needed first.
 class Loader : base::Immovable {
   public:
     struct Config {
-        int workers = 0;         ///< threads; 0: next() reads
+        int workers = 0;         ///< threads; 0: next() reads itself
         int prefetch = 2;        ///< batches made ahead of the one in use, at most
         std::int64_t batch = 1;  ///< samples in a batch, at most
         Allocate allocate{};
     };
 
-    /// `source` outlives it.
+    /// `source` must outlive the loader.
     Loader(const Source& source, const Config& config);
     ~Loader() { stop(); }
 
     /// The samples of batch b. Called once per batch, in order, never by two threads at once.
     using Plan = std::function<std::vector<Draw>(std::int64_t b)>;
 
-    /// next() then returns batches first .. first + count - 1 of `plan`. Drops batches made ahead
-    /// for an earlier plan.
+    /// Starts a plan: next() then returns its batches first .. first + count - 1. Drops batches
+    /// made ahead for an earlier plan.
     void start(Plan plan, std::int64_t first, std::int64_t count);
 
     /// The next batch, valid until the next call; waits until it is made. Throws the source's

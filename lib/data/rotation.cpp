@@ -25,7 +25,7 @@ std::vector<Rotation> make_rotations() {
 
 constexpr std::int64_t kLine = 16;  // numbers in a cache line
 
-// Past the caches if a whole cache line is written: it is then not read before, which makes a turn
+// Writes an aligned cache line past the caches: it is then not read first, which makes a rotation
 // three times as fast.
 void store_line(const float* line, float* to) {
 #ifdef __SSE2__
@@ -37,8 +37,8 @@ void store_line(const float* line, float* to) {
     std::memcpy(to, line, kLine * sizeof(float));
 }
 
-// A plane of rows becomes columns: element (r, c) goes to to[r * row_step + c * column_step], with
-// a row_step of 1 or -1. In tiles of 16 rows, which stay in the cache.
+// Makes a plane's rows columns: element (r, c) goes to to[r * row_step + c * column_step], with a
+// row_step of 1 or -1. Works in tiles of 16 rows, which stay in the cache.
 void transpose(const float* from, std::ptrdiff_t stride, std::int64_t edge, float sign, float* to,
                std::ptrdiff_t row_step, std::ptrdiff_t column_step) {
     alignas(64) std::array<float, kLine> line;

@@ -19,8 +19,8 @@ struct Rotation {
     bool keeps_rows() const { return from[2] == 2 && sign[2] == 1; }
 };
 
-/// The 24 rotations of determinant +1; the first is the identity. The published table also mirrors,
-/// which turns right-handed structures into left-handed ones.
+/// The 24 rotations of determinant +1; the first is the identity. The published table also has
+/// reflections, which turn right-handed structures into left-handed ones.
 const std::vector<Rotation>& rotations();
 
 /// Element (i, j, k) of a cube [edge, edge, edge] goes to place

@@ -15,7 +15,7 @@ namespace ranklab::data {
 enum class Sharding { pad, exact };
 
 /// torch.randperm(n) after torch.manual_seed(seed) on the CPU: Fisher-Yates with mt19937, which
-/// swaps element i with i + (random % (n - i)). As in PyTorch, n < 2^32/20. tests/oracle compares.
+/// swaps element i with i + (random % (n - i)). As in PyTorch, n < 2^32/20. Tested by tests/oracle.
 std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed);
 
 /// Deals `samples` round-robin to `hands` and returns hand 0's, then hand 1's, and so on: the parts

@@ -53,7 +53,7 @@ struct SampleLayout {
 };
 
 /// A sample and the number that determines its randomness (place and rotation of a crop). Both come
-/// from the plan of the run, not from a thread, so that a run is equal at any worker count.
+/// from the run's plan, not from a thread, so that samples are equal at any worker count.
 struct Draw {
     std::int64_t index = 0;
     std::uint64_t random = 0;
@@ -63,7 +63,7 @@ struct Draw {
 /// A random number for the sample at `position`, counted over all ranks, of an epoch.
 std::uint64_t random_of(std::uint64_t seed, std::int64_t epoch, std::int64_t position);
 
-/// Seconds of the reading threads.
+/// Seconds, summed over the reading threads.
 struct ReadTimes {
     double read = 0;     ///< from disk or memory
     double decode = 0;   ///< resizing, conversion
@@ -108,7 +108,7 @@ struct ImageSet {
 struct ImageSets {
     ImageSet train;
     ImageSet test;
-    std::string origin;  ///< files or folder, a fact of the run
+    std::string origin;  ///< files or folder; stored with the run
 };
 
 }  // namespace ranklab::data

@@ -46,7 +46,7 @@ class FileBytes {
 /// `mapped` on a local file system, `read` on others.
 ByteAccess access_for(const std::filesystem::path& path);
 
-/// `planes` x `edge` x `edge` numbers of one channel, from (x, y, z) on.
+/// `planes` x `edge` x `edge` numbers of one channel, the first at (x, y, z).
 struct Slab {
     std::int64_t channel = 0;
     std::int64_t x = 0;
@@ -65,11 +65,11 @@ struct Rows {
 
 class VolumeField {
   public:
-    /// `name`: file and dataset, for messages. `place` is direct() and describes `bytes`.
+    /// `name`: file and dataset, for messages. `place` must be direct() and describe `bytes`.
     VolumeField(std::string name, std::shared_ptr<const FileBytes> bytes, hdf5::DatasetPlace place);
     std::int64_t channels() const { return place_.shape[0]; }
     std::int64_t edge() const { return place_.shape[1]; }
-    /// Throws DataError, with the place of the first one, if the slab holds a NaN or an infinity.
+    /// Reads a slab. Throws DataError, with the first one's position, if it has a NaN or infinity.
     void read(const Slab& slab, const Rows& rows) const;
 
   private:

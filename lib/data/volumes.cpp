@@ -53,8 +53,8 @@ class Crops final : public Source {
         }
     }
 
-    // Rows that stay rows are read to their places; other rotations go through a cube of this
-    // thread.
+    // If the rotation keeps rows, reads them directly to their places. Otherwise rotates a cube
+    // that this thread keeps.
     void read_channel(const VolumeField& field, std::int64_t channel, const CropPlace& place,
                       bool negate, float* to, ReadTimes& times) const {
         const std::int64_t e = options_.edge;
@@ -67,7 +67,7 @@ class Crops final : public Source {
             times.read += seconds_since(begin);
             return;
         }
-        // Planes of a power of two would share cache sets.
+        // Planes that are a power of two apart would share cache sets.
         const std::int64_t stride = e * e + 16;
         thread_local std::vector<float> cube;
         cube.resize(e * stride);

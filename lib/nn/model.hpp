@@ -1,4 +1,4 @@
-// A model: the network, its loss, its input and its defaults. No ranks, files or options.
+// A model: the network, its loss, its input and its defaults. Knows no ranks, files or options.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -24,8 +24,8 @@ struct InputShape {
     std::int64_t classes = 0;
     std::int64_t depth = 0;  ///< of a volume; 0: an image
     std::int64_t target_channels = 0;
-    /// If not empty, these are the inputs and the target, in place of channels and extents: of a
-    /// user's own network, or tokens ({i64, {sequence length}}). A target of i64 holds classes.
+    /// If not empty, `own` and `own_target` replace channels and extents, for a user's own network
+    /// or for tokens ({i64, {sequence length}}). An i64 target holds classes.
     std::vector<base::Field> own = {};
     base::Field own_target = {};
 
@@ -60,15 +60,15 @@ class Model : public torch::nn::Module {
     /// target_sizes()].
     virtual torch::Tensor forward(const torch::Tensor& input) = 0;
     /// The mean loss over the batch, a scalar, which the trainer weights by the rank's share of the
-    /// global batch. `targets` is [N, target_sizes()], int64 for classes. Here the negative
-    /// log-likelihood: `output` has log-probabilities.
+    /// global batch. `targets` is [N, target_sizes()], int64 for classes. By default the negative
+    /// log-likelihood of `output`, which then holds log-probabilities.
     virtual torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const;
     /// The smallest batch in training: BatchNorm cannot normalise one value per channel.
     virtual std::int64_t least_batch() const { return 1; }
 
     using torch::nn::Module::to;
-    /// Converts floating-point tensors only, as PyTorch does. LibTorch's own also converts integers
-    /// (BatchNorm's num_batches_tracked).
+    /// Converts floating-point tensors only, as PyTorch does. LibTorch's own function also converts
+    /// integers (BatchNorm's num_batches_tracked).
     void to(torch::Dtype dtype, bool non_blocking = false) override;
 };
 
@@ -94,8 +94,8 @@ struct ModelDefaults {
     std::int64_t workers = 0;          ///< loader threads
     std::string lr_scaling = "none";   ///< how lr grows with global batch / base_batch
     std::int64_t base_batch = 0;       ///< global batch to which lr belongs; 0: batch_size
-    std::int64_t lr_warmup_steps = 0;  ///< if lr is scaled up
-    bool channels_last = false;        ///< if it was measured to be faster (docs/precision.md)
+    std::int64_t lr_warmup_steps = 0;  ///< used if lr is scaled up
+    bool channels_last = false;        ///< true if measured to be faster (docs/precision.md)
 };
 
 struct ModelEntry {
@@ -105,7 +105,7 @@ struct ModelEntry {
     ModelDefaults defaults;
     /// Parameters are initialised from torch's current generator, in the order of registration.
     std::function<std::shared_ptr<Model>(const ModelConfig&)> make;
-    /// Loaded from a TorchScript file: weights have values, and batches may not be empty.
+    /// Loaded from a TorchScript file, which holds the weights; may refuse an empty batch.
     bool is_script = false;
 };
 

@@ -49,7 +49,7 @@ void after(const at::RecordFunction& function, at::ObserverContext* context) {
     counting->flops += 2 * products.macs_of_row(function) * rows;
 }
 
-// Has LibTorch compute attention and recurrent layers by matrix products, which are counted,
+// Makes LibTorch compute attention and recurrent layers by matrix products, which are counted,
 // instead of one fused operation.
 class Unfused : base::Immovable {
   public:
@@ -89,7 +89,7 @@ class Counting : base::Immovable {
 
 }  // namespace
 
-// With gradients on: without them LibTorch runs a transformer's layer as one operation.
+// Keeps gradients on: without them LibTorch runs a transformer's layer as one uncounted operation.
 std::int64_t forward_flops(Model& model, const torch::Tensor& batch) {
     const bool was_training = model.is_training();
     model.eval();
@@ -109,8 +109,8 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
         return entry.make(config);
     }();
     const auto weights = model->parameters();
-    // An empty batch costs no time. It does not show how many rows a sample of tokens has, and a
-    // traced network may have its batch size built in: these get one sample.
+    // An empty batch costs no time. But it does not show how many rows a sample of tokens has, and
+    // a traced network may have its batch size built in: both get one sample.
     const auto batch =
         sample_input(config.input, config.input.is_own() ? 1 : 0, weights.front().scalar_type());
     Outline outline{parameter_count(*model), forward_flops(*model, batch)};

@@ -15,8 +15,8 @@ std::int64_t elements_behind_first(const at::Tensor& t) {
     return product;
 }
 
-// Each element of a convolution's output, or of a transposed convolution's input, is multiplied
-// with the weights weight[channel of the element].
+// Each element of a convolution's output, or of a transposed convolution's input, takes one
+// multiply-accumulate for each weight of its channel, weight[channel].
 std::unique_ptr<Products> of_convolution(c10::ArrayRef<const c10::IValue> inputs) {
     const auto& input = inputs[0].toTensor();
     const bool transposed = inputs[6].toBool();

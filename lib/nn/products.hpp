@@ -19,10 +19,10 @@ struct Products {
     std::int64_t macs_of_row(const at::RecordFunction& function) const;
 };
 
-/// The operation's inputs. Under TorchScript a callback sees the interpreter's whole stack.
+/// The operation's inputs only. Under TorchScript function.inputs() is the interpreter's stack.
 c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function);
 
-/// nullptr for other operations.
+/// Returns nullptr if the operation makes no such products.
 std::unique_ptr<Products> products_of(const at::RecordFunction& function);
 
 }  // namespace ranklab::nn

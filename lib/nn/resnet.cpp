@@ -115,8 +115,8 @@ class ResNet final : public Model {
         return stage;
     }
 
-    // Draws all weights except fc's anew, as torchvision does, so that a seed gives the same
-    // weights. BatchNorm's are 1 and 0.
+    // Draws the convolutions' weights anew, as torchvision does, so that a seed gives torchvision's
+    // weights. BatchNorm's weights are 1 and its biases 0.
     void initialise() {
         for (const auto& module : modules(/*include_self=*/false)) {
             if (const auto* conv = module->as<torch::nn::Conv2dImpl>())

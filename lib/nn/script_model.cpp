@@ -49,7 +49,7 @@ torch::jit::Module load_script(const std::string& path) {
 }
 
 // The tensors of a TorchScript module as a tree of torch::nn modules, one per submodule, since
-// these allow no dots in names.
+// torch::nn allows no dots in names.
 std::shared_ptr<torch::nn::Module> tree_of(const torch::jit::Module& script);
 
 void add_tensors(torch::nn::Module& to, const torch::jit::Module& script) {
@@ -191,8 +191,8 @@ void check_script(const ScriptRequest& request) {
     const auto output = output_of_sample(model, request);
     if (!output.requires_grad())
         throw base::OptionError(
-            fmt::format("the output of {} depends on no trainable parameter; export the module to "
-                        "train",
+            fmt::format("the output of {} depends on no trainable parameter; export the module "
+                        "that is to be trained",
                         request.path),
             {"model"});
     auto wanted = request.input.target_sizes();

@@ -15,7 +15,7 @@ struct ScriptRequest {
     std::string loss;  ///< cross-entropy, nll, mse or l1
 };
 
-/// An entry named by the file's stem; each call of `make` loads the file.
+/// An entry named after the file's stem; each call of `make` loads the file.
 ModelEntry script_entry(const ScriptRequest& request);
 
 /// Runs the network on two samples. Throws OptionError unless it takes the input's shape, returns
@@ -25,7 +25,7 @@ void check_script(const ScriptRequest& request);
 /// A hash of the code and of the parameters' names and shapes, not of their values.
 std::string structure_hash(const std::string& path);
 
-/// `count` samples of random normal numbers of type `dtype`; tokens are 0.
+/// `count` samples of random normal numbers of type `dtype`; all 0 if the input is int64.
 torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::Dtype dtype);
 
 }  // namespace ranklab::nn

@@ -7,7 +7,7 @@
 
 namespace ranklab::train {
 
-/// PyTorch's defaults; caps are in bytes.
+/// PyTorch's default sizes of the first bucket and of later ones, in bytes.
 inline constexpr std::int64_t kFirstBucketBytes = std::int64_t{1} << 20;
 inline constexpr std::int64_t kBucketCapBytes = std::int64_t{25} << 20;
 
@@ -17,7 +17,7 @@ struct GradientSize {
     int kind = 0;
 };
 
-/// Buckets in the order of their reductions, each a list of parameter indices.
+/// The buckets in the order in which they are reduced, each a list of parameter indices.
 using BucketPlan = std::vector<std::vector<std::size_t>>;
 
 /// Assigns as PyTorch's DDP (c10d::compute_bucket_assignment_by_size): takes gradients in `order`

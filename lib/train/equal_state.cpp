@@ -34,8 +34,8 @@ void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communic
     }
 }
 
-// Broadcasts the optimizer's state. State tensors that rank 0 lacks are dropped; those that only
-// rank 0 has are made first, in their parameter's shape.
+// Broadcasts the optimizer's state from rank 0. Other ranks drop a tensor that rank 0 lacks, and
+// first make one that only rank 0 has, in its parameter's shape.
 void take_optimizer(const nn::Model& model, Optimizer& optimizer, comm::Communicator& control) {
     const auto parameters = trained_parameters(model);
     auto state = optimizer.state();
@@ -129,7 +129,7 @@ std::string difference_of_ranks(const nn::Model& model, bool with_buffers,
         for (std::size_t rank = 1; rank < all.size(); ++rank)
             if (all[rank] != all[0]) others.push_back(static_cast<int>(rank));
         if (!others.empty())
-            return fmt::format("'{}', the first that does, on {} {} from rank 0's", names[i],
+            return fmt::format("first in '{}', on {} {} compared with rank 0", names[i],
                                others.size() == 1 ? "rank" : "ranks", base::few_ranges(others));
     }
     return "in the order of their bytes";

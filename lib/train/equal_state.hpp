@@ -34,14 +34,14 @@ void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
 void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
 
 /// Collective over `control`. Compares the ranks' parameters, and buffers if asked for, bit by bit.
-/// Returns "", or "'fc1.bias', the first that does, on rank 1 from rank 0's", equal on all ranks.
+/// Returns, on all ranks, "" or "first in 'fc1.bias', on rank 1 compared with rank 0".
 std::string difference_of_ranks(const nn::Model& model, bool with_buffers,
                                 comm::Communicator& control);
 
-/// Copies rank 0's state to all ranks: parameters, buffers, the scaler's scale and counts, and the
-/// optimizer's state, which ranks may lack in part (SGD's momentum is made at a parameter's first
-/// step, which a scaler may skip on one rank). Random generators stay different on each rank;
-/// gradients are not copied. `scaler` is null on all ranks or on none. Collective.
+/// Collective. Copies rank 0's state to all ranks: parameters, buffers, the scaler's scale and
+/// counts, and the optimizer's state, also where a rank has none yet (SGD makes a momentum at a
+/// parameter's first step, which a scaler may skip on one rank). Copies no gradients and no random
+/// generators, which stay different on each rank. `scaler` is null on all ranks or on none.
 void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* scaler,
                           comm::Communicator& control);
 

@@ -1,4 +1,4 @@
-// How the ranks' gradients are summed: a strategy is one file in sync/ and one word in CMake.
+// Strategies that sum the ranks' gradients. Each is one file in sync/, one word in CMakeLists.txt.
 #pragma once
 
 #include <torch/types.h>
@@ -20,27 +20,27 @@ class GradientSync {
     virtual ~GradientSync() = default;
 
     /// To be called before the first step, with parameters that require gradients, each once, in
-    /// one order on all ranks. The tensors share storage with the model's.
+    /// the same order on all ranks. The tensors share storage with the model's.
     virtual void attach(std::vector<torch::Tensor> parameters) = 0;
     /// To be called between forward and backward, which starts from `outputs` (empty on a rank
     /// without samples). sync = false: this backward only adds to the gradients. The first backward
     /// after attach() or finish() starts from zero.
     virtual void begin_step(const std::vector<torch::Tensor>& outputs, bool sync) = 0;
     /// To be called after the backward with sync = true: sums each gradient over ranks and over the
-    /// backwards since the last finish(). Losses are weighted by their share of the global batch.
+    /// backwards since the last finish(). The caller weights losses by share of the global batch.
     virtual void finish() = 0;
     /// The reductions of the last finished step, in order.
     virtual const std::vector<ReductionStamp>& stamps() const = 0;
-    /// The buckets in use, with parameters by their place in attach()'s list; empty at first.
+    /// The buckets in use, as indices into attach()'s list; may be empty before the first step.
     virtual BucketPlan buckets() const = 0;
 };
 
 enum class Compression { none, fp16, bf16 };
 
-/// The parts that a strategy uses. The communicators must outlive it.
+/// What a strategy works with. The communicators must outlive the strategy.
 struct SyncSetup {
     comm::Communicator& data;     ///< carries the gradients
-    comm::Communicator& control;  ///< for agreements, in host memory
+    comm::Communicator& control;  ///< lets the ranks agree on buckets, in host memory
     std::int64_t first_cap_bytes = kFirstBucketBytes;
     std::int64_t cap_bytes = kBucketCapBytes;
     Progress progress = Progress::thread;
@@ -51,23 +51,23 @@ struct SyncSetup {
 struct SyncEntry {
     std::string name, summary;
     bool keeps_ranks_equal = true;   ///< false: ranks drift apart, and parameters are not compared
-    bool overlaps = false;           ///< works through a ReductionQueue, driven by --mpi-progress
-    bool sums_at_once = false;       ///< one reduction of all gradients
-    bool caps_buckets = false;       ///< has SyncSetup::cap_bytes
+    bool overlaps = false;           ///< reduces during backward, through a ReductionQueue
+    bool sums_at_once = false;       ///< sums all gradients in one reduction
+    bool caps_buckets = false;       ///< uses SyncSetup::cap_bytes
     bool waits_in_backward = false;  ///< waits for other ranks before backward returns
     bool host_memory = false;        ///< reduces gradients in host memory only
-    bool compresses = false, copies = false;  ///< copies: its buckets are not the gradients' memory
+    bool compresses = false, copies = false;  ///< copies: buckets and gradients are separate memory
     std::function<std::unique_ptr<GradientSync>(const SyncSetup& setup)> make;
 };
 
 /// Generated: all strategies, in CMake's order.
 std::vector<SyncEntry> gradient_syncs();
 
-/// Calls back when backward has put a parameter's gradient in its place.
+/// Calls back when backward has accumulated a parameter's gradient.
 class GradientHooks : base::Immovable {
   public:
-    /// Backward's thread calls `ready(i)` once parameter i's gradient is added up (a hook on the
-    /// tensor itself would fire before). The parameters keep their hooks until this object goes.
+    /// Backward's thread calls `ready(i)` once parameter i's gradient is accumulated (a hook on the
+    /// tensor itself would fire before that). The destructor removes the hooks.
     GradientHooks(const std::vector<torch::Tensor>& parameters,
                   std::function<void(std::size_t)> ready);
     ~GradientHooks();
@@ -78,13 +78,13 @@ class GradientHooks : base::Immovable {
     std::function<void(std::size_t)> ready_;
 };
 
-/// Makes one blocking allreduce in place, with stamps. On a device they cover only the launch.
+/// Makes a blocking allreduce in place and appends its stamp; on a device without `moving`, `end`.
 void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor,
                 std::vector<ReductionStamp>& stamps);
 
 /// Makes all gradients undefined, so that the next backward moves its result in without adding.
 void drop_gradients(const std::vector<torch::Tensor>& parameters);
-/// An undefined gradient (unused parameter, empty batch) becomes zeros: all ranks must take part.
+/// Sets undefined gradients (unused parameter, empty batch) to zero: every rank reduces them all.
 void define_gradients(const std::vector<torch::Tensor>& parameters);
 
 }  // namespace ranklab::train

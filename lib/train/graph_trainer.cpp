@@ -32,7 +32,7 @@ std::vector<Phase> GraphTrainer::phases() const {
     return {Phase::backward, Phase::sync, Phase::optimizer};
 }
 
-// Restores gradients that the sync has dropped: they get the graph's memory back, zeroed.
+// Restores gradients that the sync has dropped, as zeros in the memory that the graph writes.
 void GraphTrainer::restore_gradients() {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         if (parameters_[i].grad().defined()) continue;

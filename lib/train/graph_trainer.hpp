@@ -11,8 +11,8 @@
 
 namespace ranklab::train {
 
-/// As many as PyTorch asks for before capturing a distributed step, for the allocator, cuDNN's
-/// choice of algorithms and the buckets to settle.
+/// Until then the allocator, cuDNN's choice of algorithms and the buckets may change. PyTorch asks
+/// for this number before it captures a distributed step.
 inline constexpr std::int64_t kStepsBeforeCapture = 11;
 
 /// A Trainer that captures forward and backward after kStepsBeforeCapture steps and replays them
@@ -30,7 +30,7 @@ class GraphTrainer final : public Trainer {
 
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
     bool update() override;
-    /// Without forward: the launch of both is marked as backward.
+    /// Has no phase forward: the launch of forward and backward together counts as backward.
     std::vector<base::Phase> phases() const override;
 
   private:
@@ -40,9 +40,9 @@ class GraphTrainer final : public Trainer {
 
     std::function<std::unique_ptr<StepGraph>()> make_graph_;
     std::unique_ptr<StepGraph> graph_;
-    std::vector<torch::Tensor> gradients_;  // that the graph writes
-    TensorBatch input_;                     // that the graph reads
-    torch::Tensor factor_;                  // of the loss
+    std::vector<torch::Tensor> gradients_;  // written by the graph
+    TensorBatch input_;                     // read by the graph
+    torch::Tensor factor_;                  // multiplies the loss
     torch::Tensor loss_;
     std::int64_t batch_size_ = 0;
     std::int64_t steps_ = 0;

@@ -1,4 +1,4 @@
-// Converts a loader's bytes to tensors, the first part of a step (in trainer.cpp).
+// Converts a loader's bytes to tensors, the first part of a step. Defined in trainer.cpp.
 #pragma once
 
 #include <torch/types.h>
@@ -22,8 +22,8 @@ struct Placement {
 };
 
 /// Converts bytes as PyTorch's ToTensor and Normalize: (byte / 255 - mean) / std per channel, in
-/// type `dtype`. Looks the 256 possible results per channel up in a table, which gives the same
-/// bits in one pass. f32 values are converted to `dtype` if that differs, and not copied otherwise.
+/// type `dtype`. Looks the 256 possible results per channel up in a table, which gives PyTorch's
+/// bits in one pass. Converts f32 values to `dtype`; does not copy them if `dtype` is f32, too.
 class InputConverter {
   public:
     /// `mean` and `std` of pixels in [0, 1]: one per channel, or one for all.

@@ -23,16 +23,16 @@ namespace ranklab::train {
 /// Sums over micro-batches on this rank.
 struct LayerTimes {
     std::string name;
-    std::int64_t calls = 0;  ///< uses of its parameters in forwards
+    std::int64_t calls = 0;  ///< times that a forward enters the layer
     double forward_s = 0, backward_s = 0;
-    std::int64_t forward_flops = 0;     ///< of whole batches, counted as by nn::forward_flops
-    std::int64_t activation_bytes = 0;  ///< outputs of its operations
+    std::int64_t forward_flops = 0;     ///< of all samples, counted as by nn::forward_flops
+    std::int64_t activation_bytes = 0;  ///< size of its operations' outputs
     std::int64_t parameter_bytes = 0;
-    double gradient_ready_s = 0;  ///< from the start of backward to its last gradient
+    double gradient_ready_s = 0;  ///< from backward's start to the layer's last gradient
 };
 
 /// Forwards phases to `sink`, and attributes the time between the starts of consecutive operations
-/// to layers, so that the times add up to those of the phases. A forward operation belongs to the
+/// to layers, so that layer times add up to phase times. A forward operation belongs to the
 /// layer whose parameter was used last, a backward operation to the layer of the forward operation
 /// that it differentiates. For one computing thread; one profile at a time.
 class LayerProfile final : public base::PhaseSink, base::Immovable {
@@ -66,7 +66,7 @@ class LayerProfile final : public base::PhaseSink, base::Immovable {
     std::function<void()> wait_;
     std::map<const c10::TensorImpl*, std::size_t> layer_of_;  // by parameter
     std::vector<LayerTimes> layers_;
-    // Layers by the first of their sequence numbers in autograd.
+    // The forward's layers in order: the first autograd sequence number of each, and the layer.
     std::vector<std::pair<std::int64_t, std::size_t>> forward_;
     std::vector<double> ready_;  // gradient_ready_s of the current backward
     base::Phase phase_ = base::Phase::data;

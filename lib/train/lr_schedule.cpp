@@ -75,7 +75,7 @@ LrSchedule::LrSchedule(const LrSettings& settings)
                   : 0) {
     if (is_cosine(settings.shape) && settings.total_steps < 1)
         throw base::OptionError(
-            "the learning rate's cosine has 0 steps, with fewer samples than one global batch; "
+            "the learning rate's cosine has 0 steps: there are fewer samples than a global batch; "
             "make the batch smaller, or set the steps",
             {"global-batch-size", "lr-total-steps"});
 }

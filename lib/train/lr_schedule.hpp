@@ -62,7 +62,7 @@ class LrSchedule {
     std::int64_t warmup_;
 };
 
-/// The rates of a schedule over `steps` steps without epochs, shown before the run.
+/// The rates of a schedule over `steps` steps, all in epoch 0; shown before the run.
 struct LrRange {
     double first = 0, highest = 0, last = 0;
 };
@@ -71,7 +71,6 @@ LrRange lr_range(const LrSchedule& schedule, std::int64_t steps);
 /// PyTorch's StepLR(step_size = 1, gamma): base * gamma^epoch.
 double step_lr(double base, double gamma, std::int64_t epoch);
 
-/// lr times the factor of `scaling`.
 double scaled_lr(double lr, LrScaling scaling, std::int64_t global_batch, std::int64_t base_batch);
 
 /// The length of the published cosine: epochs x floor(samples / global batch).

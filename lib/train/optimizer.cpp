@@ -13,7 +13,7 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<Sta
                  bool all_defined) {
     const auto has_name = [](const auto& is, const auto& kind) { return is.name == kind.name; };
     if (!std::equal(state.begin(), state.end(), kinds.begin(), kinds.end(), has_name))
-        throw base::DataError("the checkpoint's optimizer state is of another optimizer");
+        throw base::DataError("the checkpoint's state belongs to another optimizer");
     for (std::size_t k = 0; k < kinds.size(); ++k) {
         const auto fits = [&](const torch::Tensor& tensor, const torch::Tensor& like) {
             if (!tensor.defined()) return !all_defined;
@@ -23,7 +23,7 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<Sta
         if (!std::equal(tensors.begin(), tensors.end(), kinds[k].like.begin(), kinds[k].like.end(),
                         fits))
             throw base::DataError(fmt::format(
-                "the checkpoint's optimizer state '{}' is of another model or precision",
+                "the checkpoint's optimizer state '{}' belongs to another model or precision",
                 kinds[k].name));
     }
 }

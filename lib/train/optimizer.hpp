@@ -15,7 +15,7 @@ namespace ranklab::train {
 struct OptimizerConfig {
     double lr = 0.01;
     double momentum = 0.0;  ///< sgd only
-    bool fused = false;     ///< LibTorch's fused kernel; `make` throws OptionError if it has none
+    bool fused = false;  ///< LibTorch's fused kernel; if there is none, `make` throws OptionError
     /// Ops::ranklab takes effect for fp32 or fp64 on the CPU only.
     nn::Ops ops = nn::Ops::ranklab;
 };
@@ -34,7 +34,7 @@ class Optimizer {
     virtual void step() = 0;
     virtual void set_lr(double lr) = 0;
 
-    /// All state besides parameters, gradients and the rate, always in one order. The tensors share
+    /// All state but parameters, gradients and the rate, in the same order each time. Tensors share
     /// the optimizer's storage: clone them to keep them beyond the next step.
     virtual std::vector<OptimizerState> state() = 0;
     /// Copies a state() of the same kind of optimizer, for parameters of the same number and
@@ -42,8 +42,8 @@ class Optimizer {
     virtual void load_state(const std::vector<OptimizerState>& state) = 0;
 };
 
-/// For load_state: throws DataError unless `state` has these kinds in this order, with one tensor
-/// per tensor of `like`, of the same shape and type, or undefined unless `all_defined`.
+/// For load_state: throws DataError unless `state` has these kinds in this order, and its tensors
+/// have the number, shapes and types of `like`. Accepts undefined tensors unless `all_defined`.
 struct StateKind {
     std::string name;
     const std::vector<torch::Tensor>& like;
@@ -61,7 +61,7 @@ torch::Tensor gradient_in_order(const torch::Tensor& parameter);
 struct OptimizerEntry {
     std::string name;
     std::string summary;
-    double default_lr = 0.01;  ///< for models whose default optimizer is another one
+    double default_lr = 0.01;  ///< used if it is not the model's default optimizer
     bool has_fused = false;    ///< `make` takes OptimizerConfig::fused
     /// State values per parameter value.
     std::function<int(const OptimizerConfig&)> states;

@@ -33,8 +33,8 @@ void check_precision(Precision precision, torch::DeviceType device);
 std::shared_ptr<nn::Model> in_precision(std::shared_ptr<nn::Model> model, Precision precision,
                                         torch::DeviceType device);
 
-/// The allowed difference of two computations of a gradient, relative to its largest element, on
-/// devices whose results vary from call to call by rounding. 0 on the CPU, which is deterministic.
+/// The allowed difference between two computations of a gradient, relative to its largest element,
+/// on a device whose results vary by rounding from call to call. 0 on the CPU: results are equal.
 double rounding_bound(Precision precision, torch::DeviceType device);
 
 /// The loss factor in the checks before the first step: 1024 in fp16, where gradients below 6e-8
@@ -73,7 +73,7 @@ class DecoratedModel : public nn::Model {
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
         return inner_->loss(output, targets);
     }
-    // The submodules are shared; the inner model's own flag is not.
+    // The submodules are shared, but the inner model has a training flag of its own.
     void train(bool on = true) override {
         Module::train(on);
         inner_->train(on);
@@ -97,9 +97,9 @@ struct GradScalerConfig {
 /// backward and divides the gradients before the optimizer's step. If a gradient is not finite,
 /// skips the step and lowers the scale; after growth_interval steps without a skip raises it.
 ///
-/// All ranks get the same scale without communication: each checks the gradients after they are
-/// summed over ranks, which are bitwise equal and contain any rank's inf or NaN. With --sync none
-/// each rank decides for itself.
+/// All ranks get the same scale without communication: each checks the gradients summed over ranks,
+/// which are bitwise equal and contain any rank's inf or NaN. With --sync none each rank decides
+/// for itself.
 class GradScaler {
   public:
     explicit GradScaler(const GradScalerConfig& config = {});

@@ -65,11 +65,11 @@ class Reduction {
     Clock::duration nap() const {
         return std::clamp<Clock::duration>(piece_time_ / 4, kShortestNap, kLongestNap);
     }
-    // Leaks the request: the job ends, and other ranks may never come.
+    // Leaks the request: the job is ending, and the other ranks may never take part.
     void abandon() { request_.abandon(); }
 
   private:
-    // Polls a piece right after its start, which sends its first part.
+    // Polls a piece right after starting it, since the first poll sends the piece's first part.
     bool advance_pieces() {
         while (request_.test()) {
             piece_time_ = Clock::now() - piece_start_;
@@ -119,8 +119,8 @@ class ReductionQueue::Worker {
           piece_bytes_(piece_of(transfer, piece_bytes)) {
         if (progress_ == Progress::thread) thread_ = std::thread([this] { serve(); });
     }
-    // If reductions are under way, an error ends the job: abandons them, since other ranks may not
-    // come.
+    // Reductions are still under way here only if an error is ending the job. Abandons them instead
+    // of waiting: the other ranks may never take part.
     ~Worker() {
         if (!thread_.joinable()) {
             abandon();
@@ -183,7 +183,7 @@ class ReductionQueue::Worker {
         comm::BufferView buffer;
         std::function<void(std::exception_ptr)> done;
         std::unique_ptr<Reduction> reduction;
-        std::unique_ptr<base::Annotation> mark = {};  // on the thread's time line
+        std::unique_ptr<base::Annotation> mark = {};  // shows the reduction in a trace
     };
 
     // mutex_ must be locked.
@@ -239,7 +239,7 @@ class ReductionQueue::Worker {
         if (failure_) std::rethrow_exception(failure_);
     }
     void serve() {
-        // By default the kernel may lengthen a sleep by 50 us.
+        // Lets the kernel lengthen a sleep by 1 us at most; the default is 50 us.
         prctl(PR_SET_TIMERSLACK, 1000UL);
         try {
             while (wait_for_work()) advance();
@@ -248,7 +248,7 @@ class ReductionQueue::Worker {
         }
         abandon();
     }
-    // Sleeps until there is work; false once the queue ends.
+    // Sleeps until there is work. Returns false once the queue is being destroyed.
     bool wait_for_work() {
         if (!under_way_.empty()) return !nap_or_end();
         std::unique_lock lock(mutex_);

@@ -12,7 +12,7 @@
 
 namespace ranklab::train {
 
-/// What drives MPI's progress during backward: Open MPI progresses within calls only.
+/// What drives MPI's progress during backward: Open MPI makes progress only within calls.
 enum class Progress {
     /// Nothing: reductions started in backward complete after it (on a device: see push()).
     none,
@@ -43,9 +43,9 @@ struct ReductionStamp {
     Clock::time_point end;  ///< the sum is complete
 };
 
-/// Sizes of pieces, as measured (docs/overlap.md). In shared memory a piece that stays in the cache
-/// between the ranks' reads is summed faster. On a network libnbc waits for both directions of a
-/// piece before it continues, so small pieces keep the link busy.
+/// The piece sizes measured to be fastest (docs/overlap.md). In shared memory a piece that stays in
+/// the cache between the ranks' reads is summed faster. On a network Open MPI's libnbc waits for
+/// both directions of a piece before it continues, so small pieces keep the link busy.
 inline constexpr std::size_t kBlockingPieceBytes = std::size_t{8} << 20;
 inline constexpr std::size_t kBackgroundPieceBytes = std::size_t{256} << 10;
 

@@ -27,8 +27,8 @@ void compute_reference(DataParallel& replicas, const TensorBatch& batch, double 
         const auto [first, count] = parts[r];
         if (count == 0) continue;
         const nn::GeneratorScope draws_from(replicas.generator(r));
-        // On a GPU the model always draws from its GPU's generator, so that gets the replica's
-        // state.
+        // On a GPU the model always draws from its GPU's generator, which therefore gets the
+        // replica's state.
         if (r > 0 && replicas.places().on_gpus()) {
             at::Generator own = replicas.generator(0);
             own.set_state(replicas.generator(r).get_state());
@@ -51,8 +51,8 @@ std::vector<torch::Tensor> take_gradients(const std::vector<torch::Tensor>& para
     return gradients;
 }
 
-// Wide enough for the rounding of reordered sums in deep networks; a wrong gradient differs in its
-// first digits.
+// The allowed relative difference: enough for the rounding of reordered sums in deep networks. A
+// wrong gradient differs in its first digits.
 double bound_of(torch::ScalarType type, Precision precision) {
     // In 16 bits the gradients of the whole loss and of a part's loss round differently.
     if (precision == Precision::bf16) return 5e-2;

@@ -1,4 +1,4 @@
-// Checks that the replicas' gradient is the one of a single model.
+// Checks that the replicas' gradient equals a single model's.
 #pragma once
 
 #include <string>

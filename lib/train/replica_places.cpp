@@ -66,9 +66,9 @@ bool bind_this_thread(const std::vector<int>& cpus) {
     return bound;
 }
 
-// Sets this thread's number of OpenMP threads. On its first computation LibTorch sets a thread to
-// the process's number: the first two calls trigger this before, for LibTorch's copy of a flag in
-// an inline function and for ours.
+// Sets this thread's number of OpenMP threads. At a thread's first computation LibTorch would reset
+// it to the process's number, unless a flag is set. LibTorch and ranklab each have a copy of that
+// flag, since an inline function holds it: the first two calls set both.
 void compute_with(int threads) {
     static_cast<void>(at::get_num_threads());
     at::internal::lazy_init_num_threads();

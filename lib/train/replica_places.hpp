@@ -30,7 +30,7 @@ class ReplicaPlaces : base::Immovable {
                            const c10::impl::DeviceGuardImplInterface* guard = nullptr);
     ~ReplicaPlaces();
 
-    /// Sets the calling thread's GPU to that of `replica`, and makes all streams current.
+    /// Selects the GPU of `replica` in the calling thread, and makes all streams current.
     void enter(std::size_t replica) const;
 
     bool on_gpus() const { return !streams_.empty(); }
@@ -41,7 +41,7 @@ class ReplicaPlaces : base::Immovable {
     std::vector<torch::Device> devices_;
     const c10::impl::DeviceGuardImplInterface* guard_;
     std::vector<c10::Stream> streams_;  // empty on the CPU
-    std::vector<c10::Stream> before_;   // of the constructing thread, to be restored
+    std::vector<c10::Stream> before_;   // the constructing thread's, to be restored
 };
 
 /// "replica 0 on GPU 0, replica 1 on GPU 1".

@@ -18,8 +18,8 @@ using base::Phase;
 
 namespace {
 
-// Makes replicas 1, 2, ... and restores the generators' states, since making a model seeds them and
-// dropout draws from them.
+// Makes replicas 1, 2, ... and restores the generators' states: making a model seeds the generators
+// from which replica 0's dropout draws.
 std::vector<std::shared_ptr<nn::Model>> make_others(const ReplicaSetup& setup) {
     auto generators = default_generators(setup.devices.front());
     std::vector<torch::Tensor> states;
@@ -31,7 +31,7 @@ std::vector<std::shared_ptr<nn::Model>> make_others(const ReplicaSetup& setup) {
     return models;
 }
 
-// On a GPU its default generator, from which LibTorch's operations draw; on the CPU a separate one.
+// A GPU's default generator, which LibTorch's operations use; on the CPU one for each replica.
 at::Generator generator_of(const ReplicaSetup& setup, std::size_t replica) {
     const auto& device = setup.devices[replica];
     const auto seed = setup.seed + replica;

@@ -28,15 +28,15 @@ std::vector<base::Share> chunks_of(std::int64_t count, std::size_t replicas);
 struct ReplicaSetup {
     /// One device per replica, all of one kind; the first is the model's.
     std::vector<torch::Device> devices;
-    /// Makes another model of the same kind, type and dropout on a device; its parameters are
-    /// overwritten.
+    /// Makes another model of the same kind, type and dropout on a device. DataParallel overwrites
+    /// its parameters.
     std::function<std::shared_ptr<nn::Model>(torch::Device)> make;
     /// Replica r > 0 draws from seed + r, as rank r does in ddp.
     std::uint64_t seed = 1;
     int threads = 1;  ///< total over replicas
     /// This process's cores, each a list of its hardware threads.
     std::vector<std::vector<int>> cores;
-    /// Copies parameters and gradients in large pieces, on the CPU, too.
+    /// Copies parameters and gradients in large pieces on the CPU, too, as always on GPUs.
     bool coalesces = false;
 };
 
@@ -54,13 +54,12 @@ class DataParallel final : public Stepper {
     bool update() override;
     std::vector<base::Phase> phases() const override;
 
-    /// A step without the optimizer. Leaves the gradient of weight x mean loss, times the scale of
-    /// `scaler` if given, in the model's parameters. Returns the mean loss.
+    /// Makes a step without the optimizer. Leaves the gradient of weight x mean loss, times the
+    /// scale of `scaler` if given, in the model's parameters. Returns the mean loss.
     double compute_gradient(const TensorBatch& batch, double weight,
                             const GradScaler* scaler = nullptr);
 
     std::size_t count() const { return replicas_.size(); }
-    /// Replica 0 is the constructor's model.
     nn::Model& model(std::size_t replica) { return *replicas_[replica].model; }
     /// The generator that a replica draws from: on the CPU torch's default one for replica 0,
     /// separate ones for other replicas; on a GPU that GPU's default one.

@@ -42,9 +42,9 @@ void copy_pieces(const std::vector<torch::Tensor>& pieces,
 void add_pieces(const std::vector<torch::Tensor>& pieces, const std::vector<torch::Tensor>& tensors,
                 std::int64_t piece_bytes = kPieceBytes);
 
-/// Sums gradients over replicas, in their order, into those of replica 0. parameters[r] are replica
-/// r's, in equal order and shapes. A gradient that no replica has stays undefined. `piece_bytes` 0:
-/// tensor by tensor.
+/// Sums gradients over replicas, in the replicas' order, into replica 0's. parameters[r] belong to
+/// replica r, in equal order and shapes. A gradient that no replica has stays undefined.
+/// `piece_bytes` 0: tensor by tensor.
 void sum_gradients(const std::vector<std::vector<torch::Tensor>>& parameters,
                    std::int64_t piece_bytes = 0);
 

@@ -34,7 +34,7 @@ const Module& module() {
 
 template <class Function>
 Function function_named(const char* name) {
-    // POSIX allows to call dlsym's result; C++ needs reinterpret_cast for that.
+    // POSIX allows calling dlsym's result; C++ needs reinterpret_cast for that.
     auto* const function = reinterpret_cast<Function>(dlsym(module().handle, name));
     if (function == nullptr)
         throw base::Error(

@@ -1,4 +1,4 @@
-// LibTorch's CUDA part, a dozen libraries of half a gigabyte. Loaded only for runs on a GPU.
+// LibTorch's CUDA part: a dozen large libraries, loaded only for runs on a GPU.
 #pragma once
 
 #include <torch/types.h>
@@ -29,7 +29,7 @@ void load_torch_cuda();
 device::StreamHandle compute_on_own_stream();
 
 /// Peak bytes of tensors on one of these GPUs, maximum over GPUs, since restart_peak_gpu_bytes().
-/// Not included: memory that LibTorch's allocator caches, and some hundred MB of the CUDA context.
+/// Not included: memory that LibTorch's allocator caches, and the CUDA context's some hundred MB.
 std::int64_t peak_gpu_bytes(const std::vector<torch::Device>& gpus);
 void restart_peak_gpu_bytes(const std::vector<torch::Device>& gpus);
 

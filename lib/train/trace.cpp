@@ -94,7 +94,7 @@ Trace::~Trace() {
     if (running_) profiler::disableProfiler();
 }
 
-// Tools for distributed traces search "rank": with a blank after the colon.
+// Tools for distributed traces search for `"rank": `, so the blank after the colon must stay.
 std::vector<OperatorTime> Trace::save(const std::string& path, int rank, int world_size) {
     base::annotation_hooks = nullptr;
     profiler::addMetadataJson(

@@ -13,8 +13,8 @@ namespace ranklab::train {
 struct OperatorTime {
     std::string name;
     std::int64_t calls = 0;
-    double self_s = 0;   ///< without the operators that it calls
-    double total_s = 0;  ///< with them
+    double self_s = 0;   ///< without the time of operators that it calls
+    double total_s = 0;  ///< with the time of operators that it calls
 };
 
 class Trace : base::Immovable {

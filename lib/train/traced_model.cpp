@@ -69,13 +69,13 @@ TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
     }
     rewind();
     {
-        // A separate executor: an executor specialises on its first runs, and this one is without
-        // gradients.
+        // Compares in a separate executor: an executor specialises on its first runs, and this run
+        // is without gradients.
         const torch::NoGradGuard no_gradients;
         Stack stack = inputs_of(*this, input);
         torch::jit::GraphExecutor(traced->copy(), "comparison").run(stack);
         rewind();
-        if (!close(stack.front().toTensor(), wanted)) refuse("its graph computes something else");
+        if (!close(stack.front().toTensor(), wanted)) refuse("its graph gives another output");
     }
     graph = std::make_unique<Graph>(traced);
     return *graph;

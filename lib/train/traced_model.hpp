@@ -18,7 +18,7 @@ namespace ranklab::train {
 /// that the model's own parameters get gradients, hooks fire, and running statistics are updated.
 /// In evaluation mode, or without gradients, the inner model computes.
 ///
-/// A trace cannot hold ranklab's operations: the tracer uses LibTorch's (nn/ops). A trace freezes
+/// A trace cannot hold ranklab's operations; LibTorch's take their place (nn/ops). A trace freezes
 /// decisions and control flow, so each graph is compared with the model once, with the same random
 /// numbers, before its first use.
 class TracedModel final : public DecoratedModel {
@@ -26,7 +26,7 @@ class TracedModel final : public DecoratedModel {
     explicit TracedModel(std::shared_ptr<nn::Model> inner);
     ~TracedModel() override;
 
-    /// Throws OptionError if the model cannot be traced, or its graph computes something else.
+    /// Throws OptionError if the model cannot be traced, or if the graph's output differs.
     torch::Tensor forward(const torch::Tensor& input) override;
 
   private:

@@ -135,7 +135,7 @@ std::vector<std::int64_t> batch_sizes(std::int64_t count, const data::Field& fie
     return sizes;
 }
 
-// Copies to a GPU asynchronously, on the current stream, from pinned memory of LibTorch's, which
+// Copies to a GPU asynchronously, on the current stream, from LibTorch's own pinned memory, which
 // LibTorch does not reuse before the transfer has ended. The loader's memory cannot be the source:
 // the next batch may overwrite it before the GPU has read it.
 torch::Tensor moved(const torch::Tensor& tensor, torch::Device device) {

@@ -70,7 +70,7 @@ class Trainer : public Stepper {
 /// Sums over this rank's samples, to be added over ranks before dividing by `count`.
 struct EvaluationSums {
     double loss = 0;
-    double correct = 0;  ///< samples of the right class; of a sample with several targets the share
+    double correct = 0;  ///< correctly classified samples; a part of one if it has several targets
     std::int64_t count = 0;
 };
 

@@ -37,7 +37,7 @@ constexpr std::string_view kMagic = "\x93NUMPY";
     throw base::DataError(fmt::format("{} {}; save it again with numpy.save", name, what));
 }
 
-// Kinds: 'b' of bool, 'u' and 'i' of integers, 'f'; 1 to 8 bytes, as in NumPy's "<f4".
+// Kinds as in NumPy's "<f4": 'b' bool, 'u' and 'i' integers, 'f' floating-point. 1 to 8 bytes.
 struct NpyType {
     char kind = 'f';
     std::size_t bytes = 4;
@@ -51,7 +51,7 @@ struct NpyType {
 struct NpyHeader {
     NpyType type;
     std::vector<std::int64_t> shape;
-    std::uint64_t data_offset = 0;  // of the values in the file
+    std::uint64_t data_offset = 0;  // where the values begin in the file
 };
 
 // IEEE 754 binary16.
@@ -105,7 +105,7 @@ bool read_exactly(int fd, std::uint64_t offset, Values&& values) {
     return base::read_whole(fd, values, offset) == std::span(values).size_bytes();
 }
 
-// Returns the dictionary's text and sets the place of the values.
+// Returns the header's dictionary and sets `data_offset`, where the values begin.
 std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_offset) {
     std::array<unsigned char, 10> head{};
     if (!read_exactly(fd, 0, head) || std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
@@ -139,7 +139,7 @@ NpyHeader parsed(const std::string& text, const std::string& name) {
         const auto extent = base::trim(word);
         if (extent.empty()) continue;
         const auto number = base::number_in<std::int64_t>(extent);
-        if (!number) refuse(name, "has a shape beyond all files");
+        if (!number) refuse(name, "has a shape that is too large for any file");
         header.shape.push_back(*number);
     }
     return header;

@@ -153,8 +153,8 @@ KindIndex kind_of(const fs::path& file) {
                     file.string()));
 }
 
-// Runs a collective check. A fault of the file, on any rank, becomes verdict.wrong on all ranks;
-// the first rank's sentence counts.
+// Runs a collective check. A fault of the file, on any rank, becomes verdict.wrong on all ranks, as
+// the lowest rank with a fault words it.
 void run_check(comm::Communicator& control, FileVerdict& verdict,
                const std::function<Finding()>& check) {
     std::string mine;
@@ -190,7 +190,7 @@ FileVerdict verify_file(comm::Communicator& control, const std::string& file,
     return verdict;
 }
 
-// Images and labels of one set, which have to fit together.
+// Checks that the images and labels of one set fit together.
 FileVerdict verify_idx_pair(comm::Communicator& control, const std::string& images,
                             const std::string& labels) {
     FileVerdict verdict{.file = images + " + labels", .kind = "idx pair"};
@@ -199,7 +199,7 @@ FileVerdict verify_idx_pair(comm::Communicator& control, const std::string& imag
         const auto set = read_idx_set(images, labels, kIdxClasses);
         return Finding{
             fmt::format("{} images of {} x {}", set.size(), set.shape.height, set.shape.width),
-            fmt::format("magic, size, as many labels, labels in 0..{}", kIdxClasses - 1)};
+            fmt::format("magic, size, one label per image, labels in 0..{}", kIdxClasses - 1)};
     });
     return verdict;
 }
@@ -207,7 +207,7 @@ FileVerdict verify_idx_pair(comm::Communicator& control, const std::string& imag
 // The data files of a folder, without the idx files that training reads.
 std::vector<std::string> files_in(const fs::path& folder) {
     std::vector<std::string> files;
-    for (const char* name : kIdxNames)  // packed beside a plain one: another program may read it
+    for (const char* name : kIdxNames)  // a .gz beside a plain file: another program may read it
         if (const fs::path gz = folder / (std::string(name) + ".gz");
             fs::exists(folder / name) && fs::exists(gz))
             files.push_back(gz);
@@ -227,7 +227,7 @@ std::vector<std::string> files_in(const fs::path& folder) {
 
 struct Found {
     std::vector<std::string> files;
-    std::vector<std::string> idx;  // of images and labels in turn
+    std::vector<std::string> idx;  // images, labels, images, labels
 };
 
 Found files_at(const fs::path& path) {
@@ -243,8 +243,8 @@ Found files_at(const fs::path& path) {
         found.idx.clear();
     if (found.files.empty() && found.idx.empty())
         throw base::DataError(
-            fmt::format("{} holds no known data file: idx files, train.bin and test.bin of "
-                        "CIFAR-100, .h5, .npy",
+            fmt::format("{} holds no known data file; known are idx files, train.bin and "
+                        "test.bin of CIFAR-100, .h5, .npy",
                         path.string()));
     return found;
 }

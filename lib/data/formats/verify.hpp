@@ -18,8 +18,8 @@ struct FileVerdict {
     std::string wrong{};    ///< a sentence with file and place; "" if the file is valid
 };
 
-/// Collective. Checks a file, or the files of known kinds in a folder and its cifar-100-binary/; of
-/// a volume each rank reads its planes. Returns one entry per file, equal on all ranks except
+/// Collective. Checks a file, or the files of known kinds in a folder and its cifar-100-binary/.
+/// Each rank reads its planes of a volume. Returns one entry per file, equal on all ranks except
 /// `content` and `checked`, which only rank 0 has. Throws DataError if there is nothing to check.
 std::vector<FileVerdict> verify(comm::Communicator& control, const std::filesystem::path& path,
                                 base::ProgressSink& progress);

@@ -38,7 +38,7 @@ Volume open_volume(const fs::path& file, const hdf5::Group& root, const char* na
         (cube && (shape[1] != shape[2] || shape[1] != shape[3])))
         fail(file, fmt::format("/{} has the shape {}, not [{}, {}]", name, base::shape_text(shape),
                                channels, cube ? "L, L, L" : "D, H, W"));
-    if (!place.is_float32) fail(file, fmt::format("/{} holds no float32", name));
+    if (!place.is_float32) fail(file, fmt::format("/{} does not hold float32", name));
     // HDF5 reads zeros beyond a file's end.
     if (place.direct() && place.end() > fs::file_size(file))
         fail(file, fmt::format("it is truncated: /{} ends at byte {}, the file at byte {}", name,

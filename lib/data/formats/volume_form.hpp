@@ -1,5 +1,5 @@
-// The two datasets of a volume file, checked before a value is read, and checks of their values.
-// Faults throw DataError with the file's name.
+// Opens the two datasets of a volume file, checks their form before a value is read, and checks
+// their values. Faults throw DataError with the file's name.
 #pragma once
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ struct Volume {
     }
 };
 
-/// All channels of these planes.
+/// The box of all channels of these planes.
 inline hdf5::Box part_of(const VolumeShape& shape, base::Share planes) {
     return {{0, planes.first, 0, 0}, {shape[0], planes.count, shape[2], shape[3]}};
 }
@@ -45,8 +45,8 @@ struct VolumePair {
     std::vector<Volume> volumes;  ///< Nbody, Hydro
 };
 
-/// Opens both datasets: float32 [4, D, H, W] and [5, D, H, W] of equal extents, complete in the
-/// file. `cube`: D = H = W.
+/// Opens both datasets, which must be float32 [4, D, H, W] and [5, D, H, W] of equal extents and
+/// complete in the file. `cube`: D = H = W, too.
 VolumePair open_volumes(const std::filesystem::path& file, bool cube);
 
 /// The checksum that was stored with the values, if any.
@@ -64,19 +64,19 @@ inline std::string sum64_text(std::uint64_t sum) {
     return fmt::format("sum64:{:016x}", sum);
 }
 
-/// Range, checksum and faults of an array's values: of this rank's until gather(), then of all.
+/// Range, checksum and faults of an array's values: this rank's values until gather(), then all.
 struct ValueScan {
     static constexpr auto kNowhere = std::numeric_limits<std::int64_t>::max();
     double least = std::numeric_limits<double>::infinity();
     double most = -std::numeric_limits<double>::infinity();
-    std::int64_t first_bad = kNowhere;  ///< row-major place of the first value that is not finite
+    std::int64_t first_bad = kNowhere;  ///< row-major index of the first value that is not finite
     std::uint64_t sum = 0;              ///< sum64
 
-    /// Values from `place` of the whole array on.
+    /// Adds consecutive values of the array, the first at the row-major index `place`.
     void add(std::int64_t place, std::span<const float> values);
-    /// All channels of these planes of a volume, as part_of() orders them.
+    /// Adds all channels of these planes of a volume, in part_of()'s order.
     void add_planes(const VolumeShape& shape, base::Share planes, std::span<const float> values);
-    /// Collective.
+    /// Collective. Combines the ranks' scans.
     void gather(comm::Communicator& control);
     /// Throws DataError if a value of `what` ("x.h5:/Nbody", "x.npy") is not finite, or if the sum
     /// differs from the stored one.

@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own
+constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own structures
 
 struct Input {
     fs::path path;
@@ -86,7 +86,7 @@ void transpose(std::span<const float> from, std::int64_t columns, std::vector<fl
         for (std::int64_t r = 0; r < rows; ++r) to[c * rows + r] = from[r * columns + c];
 }
 
-// Returns the checksum of the dataset.
+// Copies an input to its dataset. Returns the dataset's checksum.
 std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::DatasetFile& file,
                         base::ProgressSink& progress) {
     hdf5::Rows npy;

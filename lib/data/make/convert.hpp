@@ -15,7 +15,7 @@ namespace ranklab::data {
 struct ConvertSpec {
     std::vector<std::filesystem::path> inputs;
     std::filesystem::path output;
-    std::string dataset;     ///< of one input; "": /Nbody for 4 channels, /Hydro for 5
+    std::string dataset;     ///< for one input; "": /Nbody for 4 channels, /Hydro for 5
     std::int64_t chunk = 0;  ///< edge of a chunk; 0: contiguous
     bool force = false;
 };

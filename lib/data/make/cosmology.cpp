@@ -19,7 +19,7 @@ constexpr std::int64_t kMatter = 4;  // channels of /Nbody
 constexpr std::int64_t kGas = 5;     // channels of /Hydro
 constexpr double kDensityUnit = 14;
 constexpr std::int64_t kSchema = 1;
-constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own
+constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own structures
 
 struct Octave {
     unsigned bits;  // its lattice points are 2^bits cells apart
@@ -35,12 +35,12 @@ double mix(double a, double b, double t) {
     return a + (b - a) * t;
 }
 
-// Adds noise between random numbers at lattice points to plane x of `width` x `width` cells.
+// Adds noise, interpolated between random lattice points, to plane x of `width` x `width` cells.
 void add_octave(std::uint64_t channel_key, const Octave& octave, std::int64_t x, std::int64_t width,
                 std::vector<float>& plane) {
     const std::uint64_t key = mix64(channel_key + octave.bits * kGolden64);
     const std::int64_t spacing = std::int64_t{1} << octave.bits;
-    // Octaves and channels do not share their lattice points.
+    // Octaves and channels are shifted, so that they do not share lattice points.
     const std::int64_t shift = key % static_cast<std::uint64_t>(spacing);
     const double height = std::sqrt(octave.variance / kLatticeVariance);
     const auto point_before = [&](std::int64_t cell) { return (cell + shift) >> octave.bits; };
@@ -84,8 +84,8 @@ double log_density(double sigma, double g) {
     return sigma * g - sigma * sigma / 2;
 }
 
-// Mean of a cell and its 26 neighbours with the weights 1, 2, 1 along each axis. `planes`: three,
-// of rows of `width` cells; `corner`: the neighbour with the lowest place in a plane.
+// Mean of a cell and its 26 neighbours with the weights 1, 2, 1 along each axis. `planes`: three
+// planes with rows of `width` cells. `corner`: the index in a plane of the first neighbour.
 double mean_around(const std::vector<float>* planes, std::int64_t corner, std::int64_t width) {
     constexpr std::array<double, 3> kWeights{1, 2, 1};
     double sum = 0;
@@ -100,7 +100,7 @@ double mean_around(const std::vector<float>* planes, std::int64_t corner, std::i
 // Fills `nbody` [4, planes, L, L] and `hydro` [5, planes, L, L].
 void make_planes(const CosmologySpec& spec, base::Share planes, std::span<float> nbody,
                  std::span<float> hydro) {
-    // Of one cell more at each end along each axis, for the means.
+    // The noise has one more cell at each end of each axis, since mean_around() reads neighbours.
     const std::int64_t width = spec.edge + 2;
     const auto seed = static_cast<std::uint64_t>(spec.seed);
     std::array<std::vector<std::vector<float>>, kMatter> noise;
@@ -128,7 +128,7 @@ VolumeShape shape_of(std::int64_t channels, std::int64_t edge) {
     return {channels, edge, edge, edge};
 }
 
-// Returns the checksums.
+// Returns the checksums of /Nbody and /Hydro.
 std::array<std::uint64_t, 2> write_volume(comm::Communicator& control, const CosmologySpec& spec,
                                           hdf5::DatasetFile& file, base::ProgressSink& progress) {
     std::vector<float> nbody, hydro;

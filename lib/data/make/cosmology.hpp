@@ -17,8 +17,8 @@ struct CosmologySpec {
     std::int64_t edge = 128;  ///< cells along each axis
     std::int64_t chunk = 0;   ///< edge of a chunk; 0: contiguous, as published
     std::int64_t seed = 1;
-    double sigma = 2;    ///< spread of ln(rho)
-    double speed = 0.3;  ///< spread of a velocity component, in 9e7 cm/s
+    double sigma = 2;    ///< standard deviation of ln(rho)
+    double speed = 0.3;  ///< standard deviation of a velocity component, in 9e7 cm/s
 };
 
 /// Bytes of the file without its small headers.
@@ -30,7 +30,7 @@ std::uint64_t cosmology_bytes(const CosmologySpec& spec);
 std::vector<float> noise_plane(std::uint64_t seed, std::uint64_t channel, std::int64_t x,
                                std::int64_t width);
 
-/// The five Hydro channels of a cell. `noise`: of density and velocity, averaged over the cell and
+/// The five Hydro channels of a cell. `noise`: density's and velocity's, averaged over the cell and
 /// its neighbours. Values lie within (-1, 1), where the U-Net's tanh can reach them.
 std::array<double, 5> gas_of(const CosmologySpec& spec, const std::array<double, 4>& noise);
 
@@ -39,9 +39,9 @@ struct CosmologyReport {
     std::array<std::uint64_t, 2> checksums{};  ///< of /Nbody and /Hydro
 };
 
-/// Collective. Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, each rank its planes,
-/// and the settings as attributes; the bytes of a dataset are equal at any number of ranks. The
-/// file gets its name `target` once it is whole. EnvironmentError if the disk has no room,
+/// Collective. Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, and the settings as
+/// attributes. Each rank writes its planes; a dataset's bytes are equal at any number of ranks. The
+/// file gets its name `target` once complete. Throws EnvironmentError if the disk has no room,
 /// OptionError if `target` exists and `force` is false.
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
                                const std::filesystem::path& target, bool force,

@@ -67,7 +67,7 @@ void write_split(comm::Communicator& control, const ImageFiles& set, std::int64_
         for (auto& output : outputs) output.write(some.first);
         done += some.count;
         progress.update(done, mine.count, base::real(done) / base::seconds_since(start),
-                        "images/s a rank", "images");
+                        "images/s per rank", "images");
     }
 }
 

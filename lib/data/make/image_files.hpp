@@ -23,7 +23,7 @@ struct ImageFiles {
     struct File {
         std::filesystem::path path;
         std::vector<std::uint32_t> header{};  ///< written big-endian
-        int labels = 0;                       ///< bytes; the last is the class
+        int labels = 0;                       ///< label bytes per record; the last is the class
         bool has_image = true;
     };
     struct Split {
@@ -46,7 +46,7 @@ ImageFiles cifar100_files(const std::filesystem::path& directory, const ImageFil
 /// The four idx files in the directory.
 ImageFiles mnist_files(const std::filesystem::path& directory, const ImageFilesSpec& spec);
 
-/// Collective. Creates the folder, too. Sample i is of class i % classes. The bytes are equal at
+/// Collective. Creates the folder, too. Sample i has class i % classes. The bytes are equal at
 /// any number of ranks. `force`: replaces existing files. Throws OutputFile's errors.
 void make_images(comm::Communicator& control, const ImageFiles& set, bool force,
                  base::ProgressSink& progress);

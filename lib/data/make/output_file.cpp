@@ -41,7 +41,7 @@ void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
     const fs::path folder = folder_of(target);
     if (!fs::exists(folder, error))
         throw base::EnvironmentError(
-            fmt::format("{}: there is no folder {}; make it (mkdir -p) or name another place",
+            fmt::format("{}: there is no folder {}; make it (mkdir -p) or name another folder",
                         target.string(), folder.string()));
     if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) fail("access", target);
     results::check_free_space(fs::absolute(target), bytes);

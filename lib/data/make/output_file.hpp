@@ -15,8 +15,8 @@
 namespace ranklab::data {
 
 /// Throws OptionError if `target` exists (unless `force`) or is not a file name, EnvironmentError
-/// if its folder is missing, not writable or has less than `bytes` free. For one rank, before any
-/// work.
+/// if its folder is missing, not writable or has less than `bytes` free. To be called by one rank,
+/// before any work.
 void check_output(const std::filesystem::path& target, bool force, std::uint64_t bytes);
 
 class OutputFile {

@@ -36,7 +36,7 @@ void for_each_piece(comm::Communicator& control, const VolumeShape& shape,
         visit(planes);
         const double mebibytes = base::real(plane_bytes * (begin + planes.count)) / (1 << 20);
         progress.update(done / piece + 1, (longest + piece - 1) / piece,
-                        mebibytes / base::seconds_since(start), "MiB/s a rank", "pieces");
+                        mebibytes / base::seconds_since(start), "MiB/s per rank", "pieces");
     }
 }
 
@@ -52,15 +52,15 @@ inline hdf5::DatasetFileOptions volume_file(comm::Communicator& control) {
             .collective_opening = false};
 }
 
-/// Makes a dataset in chunks of all channels of a cube with the edge `chunk`; contiguous for 0.
+/// Makes a dataset. A chunk holds all channels of a cube of edge `chunk`; 0: contiguous.
 inline void make_volume(hdf5::DatasetFile& file, const std::string& name, const VolumeShape& shape,
                         std::int64_t chunk) {
     const VolumeShape edges{shape[0], chunk, chunk, chunk};
     file.make(name, shape, chunk == 0 ? std::span<const std::int64_t>() : edges);
 }
 
-/// Collective. Reads a volume, each rank its planes, and checks all values against the stored
-/// checksum; visit(planes, values) gets each piece. Throws DataError for a fault.
+/// Collective. Reads a volume, of which each rank reads its planes, and checks all values against
+/// the stored checksum. Calls visit(planes, values) for each piece. Throws DataError for a fault.
 template <class Visit>
 ValueScan check_planes(comm::Communicator& control, const Volume& volume,
                        base::ProgressSink& progress, Visit visit) {

@@ -7,7 +7,7 @@
 namespace ranklab::data {
 namespace {
 
-// Any height and width: the images are resized to the model's.
+// The model may have any height and width, to which the images are resized.
 ImageSets load(const DataRequest& request) {
     const auto folder = find_image_folder(
         {.what = "CIFAR-100",

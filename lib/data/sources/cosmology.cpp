@@ -96,7 +96,7 @@ DataSet open_here(const DataRequest& request, std::int64_t ranks) {
                         train->how(), files.test.string(), test->edge(), test->how())};
 }
 
-// Each rank opens the files and keeps a mapping or a descriptor of them. An error names the first
+// Each rank opens the files and keeps them mapped or open. An error names the first
 // rank whose file system lacks them.
 DataSet open(const DataRequest& request, comm::Communicator& control) {
     DataSet set;

@@ -2,7 +2,7 @@
 
 namespace ranklab::data {
 
-// The workload keeps MNIST's normalisation for the drop-in set, and so does its PyTorch peer.
+// Keeps MNIST's normalisation, as does the PyTorch program in tests/bench that is compared with it.
 SourceEntry fashion_mnist_entry() {
     return idx_source(
         "fashion-mnist", "Fashion-MNIST: 60,000 + 10,000 images of 28 x 28 in idx files",
@@ -11,7 +11,7 @@ SourceEntry fashion_mnist_entry() {
          .below = {"", "fashion-mnist", "FashionMNIST/raw"},
          .file = {},
          .how_to_get = "install Debian's dataset-fashion-mnist, name the folder of its four files, "
-                       "or train on made-up images"});
+                       "or train on synthetic images"});
 }
 
 }  // namespace ranklab::data

@@ -10,7 +10,7 @@ SourceEntry mnist_entry() {
          .below = {"", "mnist", "MNIST/raw"},
          .file = {},
          .how_to_get = "name the folder that holds the four idx files, make such files with "
-                       "`ranklab data make mnist`, or train on made-up images"});
+                       "`ranklab data make mnist`, or train on synthetic images"});
 }
 
 }  // namespace ranklab::data

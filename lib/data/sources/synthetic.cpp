@@ -31,7 +31,7 @@ ImageSet images_of(const DataRequest& request, const ClassImages& images, std::i
     return set;
 }
 
-// The usual number of samples, or as many as fit into 256 MiB.
+// `asked` samples; if 0, the usual number, at most what fits into 256 MiB.
 std::int64_t count_or(std::int64_t asked, std::int64_t usual, const ImageShape& shape) {
     constexpr std::int64_t kMostBytes = 1 << 28;
     return asked > 0 ? asked : std::clamp<std::int64_t>(kMostBytes / shape.bytes(), 1, usual);
@@ -142,8 +142,7 @@ DataSet open(const DataRequest& request, comm::Communicator& control) {
 
 SourceEntry synthetic_entry() {
     return {.name = "synthetic",
-            .summary =
-                "class patterns under noise, or noise alone, of the model's shape, made in memory",
+            .summary = "noisy class patterns, or noise alone, in the model's shape, made in memory",
             .pixel_mean = {0.5},
             .pixel_std = {0.25},
             .open = open};

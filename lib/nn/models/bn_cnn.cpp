@@ -47,7 +47,8 @@ class BnCnn final : public Model {
 ModelEntry bn_cnn_entry() {
     return {.name = "bn-cnn",
             .summary =
-                "two convolutions with BatchNorm, one linear layer, 5,282 parameters: has buffers",
+                "two convolutions with BatchNorm, one linear layer, 5,282 parameters; for "
+                "tests of running statistics (buffers)",
             .input = {.channels = 1, .height = 28, .width = 28, .classes = 10},
             .defaults = {.data = "fashion-mnist", .optimizer = "sgd", .lr = 0.05, .batch_size = 64},
             .make = [](const ModelConfig& config) { return std::make_shared<BnCnn>(config); }};

@@ -37,8 +37,8 @@ void check_input(const ModelConfig& config) {
         if (edge >= multiple && edge % multiple == 0) continue;
         throw base::OptionError(
             fmt::format(
-                "unet3d halves a volume's edges {} times, but one is {}; use crops with edges of "
-                "multiples of {}",
+                "unet3d halves a volume's edges {} times, but one edge is {}; use crops whose edge "
+                "is a multiple of {}",
                 config.full_scale ? 6 : 5, edge, multiple),
             {"crop-edge"});
     }
@@ -46,8 +46,8 @@ void check_input(const ModelConfig& config) {
 
 // The 3D U-Net that predicts gas (temperature, density ...) from dark matter (Harrington et al.,
 // arXiv:2106.12662), as in the NERSC tutorial: 116,977,029 parameters, no norms. Each layer of the
-// encoder halves the edges; each layer of the decoder doubles them. Its input is [output of the
-// previous decoder layer, output of the encoder layer of equal size].
+// encoder halves the edges; each layer of the decoder doubles them. A decoder layer's input is
+// [output of the decoder layer before it, output of the encoder layer of equal size].
 class UNet3d final : public Model {
   public:
     explicit UNet3d(const ModelConfig& config)
@@ -104,9 +104,9 @@ class UNet3d final : public Model {
     }
 
   private:
-    // The original's apply(weights_init), which visits children in the order of registration. It
-    // replaces the default weights that the constructors drew, but a seed gives the original's
-    // weights only if they have been drawn.
+    // Does what the original's apply(weights_init) does: draws weights anew, child by child in the
+    // order of registration. A seed gives the original's weights only because the constructors have
+    // drawn default weights before.
     void initialise() {
         for (const auto& module : children()) {
             auto parameters = module->named_parameters(/*recurse=*/false);

@@ -13,7 +13,7 @@
 namespace ranklab::train {
 namespace {
 
-// Adadelta (Zeiler 2012, arXiv:1212.5701) as PyTorch defines it; LibTorch's C++ API has none.
+// Adadelta (Zeiler 2012, arXiv:1212.5701) as PyTorch defines it, missing in LibTorch's C++ API.
 //   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;
 //   u = rho u + (1 - rho) d^2;  p = p - lr d
 // On the CPU ranklab's loop makes one pass over memory per parameter; LibTorch's operations on
@@ -127,7 +127,7 @@ OptimizerEntry adadelta_entry() {
                        const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
                 if (config.fused)
                     throw base::OptionError(
-                        "LibTorch has no fused kernel for adadelta; leave it out",
+                        "LibTorch has no fused kernel for adadelta; leave the option out",
                         {"fused-optimizer"});
                 return std::make_unique<Adadelta>(std::move(parameters), config);
             }};

@@ -9,12 +9,12 @@ namespace {
 struct Bucket {
     std::vector<std::size_t> members;
     torch::Tensor buffer;      // the members' gradients are views of it
-    torch::Tensor compressed;  // what travels; the buffer itself where nothing is compressed
+    torch::Tensor compressed;  // what is reduced; `buffer` itself without compression
     std::size_t pending = 0;   // members that backward has not reached yet
 };
 
 // Sums buckets of gradients while backward goes on. Gradients are views of their bucket: nothing is
-// copied in or out. All ranks reduce buckets in their order, even if another one is full first.
+// copied in or out. All ranks reduce the buckets in one order, even if a later one is full first.
 class BucketedSync final : public GradientSync {
   public:
     explicit BucketedSync(const SyncSetup& setup)
@@ -75,7 +75,7 @@ class BucketedSync final : public GradientSync {
         if (next_ == buckets_.size()) queue_.hurry();
     }
 
-    // Once, after the first backward that all ranks took part in: rank 0's order is everyone's.
+    // Rebuilds the buckets once, after the first synchronised backward, in rank 0's order.
     void rebuild() {
         const auto mine = completed_order(ready_order_, parameters_.size());
         std::vector<std::int64_t> agreed(mine.begin(), mine.end());

@@ -18,7 +18,7 @@ c10::intrusive_ptr<Future> future_of_tensors() {
     return c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()));
 }
 
-// Complete when its future is.
+// A work that is complete once its future is.
 class QueuedWork final : public c10d::Work {
   public:
     QueuedWork(c10d::OpType type, c10::intrusive_ptr<Future> future)
@@ -114,7 +114,7 @@ class C10dSync final : public GradientSync {
         if (parameters_.empty()) return;
         const auto group = make_process_group(setup_.data, queue_);
         const std::vector<bool> sparse(parameters_.size(), false);
-        // As DistributedDataParallel does: assigned from the front, reduced from the back.
+        // Assigns from the first parameter on, reduces from the last bucket, as PyTorch's DDP does.
         const auto first = static_cast<std::size_t>(setup_.first_cap_bytes);
         const auto cap = static_cast<std::size_t>(setup_.cap_bytes);
         auto plan =
@@ -183,7 +183,7 @@ class C10dSync final : public GradientSync {
     std::vector<torch::Tensor> parameters_;
     std::vector<bool> reached_;
     bool fresh_ = true;
-    ReductionQueue queue_;  // outlives the reducer, which holds futures of it
+    ReductionQueue queue_;  // outlives the reducer, which holds the queue's futures
     std::unique_ptr<c10d::Reducer> reducer_;
     std::unique_ptr<GradientHooks> hooks_;
 };
@@ -192,8 +192,7 @@ class C10dSync final : public GradientSync {
 
 SyncEntry c10d_entry() {
     return {.name = "c10d",
-            .summary =
-                "PyTorch's own c10d::Reducer over our communicator (the peer in the same program)",
+            .summary = "PyTorch's c10d::Reducer over ranklab's communicator, for comparison",
             .overlaps = true,
             .caps_buckets = true,
             .waits_in_backward = true,

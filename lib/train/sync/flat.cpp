@@ -19,7 +19,7 @@ class FlatSync final : public GradientSync {
         for (const auto& parameter : parameters_) {
             if (parameter.scalar_type() != parameters_.front().scalar_type()) {
                 throw base::OptionError(
-                    "the sync flat needs parameters of one type; use another for this model",
+                    "the sync flat needs parameters of one type; use another sync for this model",
                     {"sync bucketed"});
             }
             total += parameter.numel();

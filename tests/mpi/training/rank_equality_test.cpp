@@ -51,8 +51,9 @@ TEST_F(RanksCompared, ADifferenceIsNamedByAllAlike) {
         const torch::NoGradGuard no_gradients;
         if (world().rank() == world().world_size() - 1) model.parameters().back().add_(1);
     }
-    EXPECT_EQ(compared(model), "'linear.bias', the first that does, on rank " +
-                                   std::to_string(world().world_size() - 1) + " from rank 0's");
+    EXPECT_EQ(compared(model), "first in 'linear.bias', on rank " +
+                                   std::to_string(world().world_size() - 1) +
+                                   " compared with rank 0");
 }
 
 }  // namespace
