@@ -23,7 +23,7 @@ constexpr const char* kTableSetting = "from-model";
 constexpr std::string_view kTableSuffix = ".csv";
 // One row per parameter of the largest networks takes some 100 KB.
 constexpr std::size_t kMostTableBytes = std::size_t{4} << 20;
-constexpr std::int64_t kMostElements = 1'000'000'000'000;  // in a row; sums cannot overflow
+constexpr std::int64_t kMostElements = 1'000'000'000'000;  // per row, so that sums cannot overflow
 constexpr std::size_t kColumns = 5;
 
 std::optional<BucketRow> row_in(std::string_view line, std::size_t number) {
@@ -93,7 +93,7 @@ BucketTable parse_bucket_table(const std::string& text) {
         if (!std::exchange(header, true)) continue;
         const auto row = row_in(line, table.rows.size());
         if (!row)
-            throw base::DataError(fmt::format("row {} is not {} of a bucket: '{}'",
+            throw base::DataError(fmt::format("row {} is not of the form {}: '{}'",
                                               table.rows.size(), vocabulary::kBucketHeader,
                                               base::printable(line, 60)));
         elements += row->elements;

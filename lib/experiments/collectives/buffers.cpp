@@ -79,7 +79,7 @@ Buffers::Buffers(const BufferPlan& plan, std::uint64_t bytes) : plan_(plan) {
 
 void Buffers::reserve(std::size_t bytes) {
     if (bytes <= bytes_) return;
-    memory_.reset();  // before memory is allocated
+    memory_.reset();  // frees the old memory first
     bytes_ = 0;
     memory_ = plan_.kind == MemoryKind::device
                   ? device_memory(bytes)

@@ -15,7 +15,7 @@ enum class MemoryKind { pageable, pinned, device };
 struct BufferPlan {
     MemoryKind kind = MemoryKind::pageable;
     std::size_t unalign = 0;     ///< offset in bytes from a page's begin
-    std::size_t pool_bytes = 0;  ///< --rotate-buffers: what the calls' buffers fill; 0: one buffer
+    std::size_t pool_bytes = 0;  ///< --rotate-buffers: bytes to fill with buffers; 0: one buffer
 };
 
 /// Bytes of a rank's send and receive buffers.
@@ -28,7 +28,8 @@ class Buffers {
     explicit Buffers(const BufferPlan& plan, std::uint64_t bytes = 0);
 
     /// The transfers that calls use in turn: one, or with rotation as many as the pool holds. Valid
-    /// until the next call. Throws EnvironmentError if the memory cannot be allocated or locked.
+    /// until the next transfers(). Throws EnvironmentError if the memory cannot be allocated or
+    /// locked.
     std::vector<comm::Transfer> transfers(const Message& message, int root, int ranks, int rank);
 
   private:

@@ -83,7 +83,7 @@ class Loop {
     }
 
   private:
-    // Page faults within the loop would delay one rank.
+    // Touches the memory now: page faults within the loop would delay one rank.
     void touch(std::vector<double>& times) const {
         times.resize(static_cast<std::size_t>(calls_));
         times.clear();

@@ -33,12 +33,12 @@ enum class RankReduction { rank_0, mean, shortest, longest };
 
 std::string text_of(CallSync between);
 
-/// Folds the ranks' times of a call into one. Ranks without a part have NaN; returns NaN if all
-/// have. rank_0 takes the lowest rank with a part.
+/// Folds the ranks' times of a call into one. Ranks without a part in the operation have NaN.
+/// Returns NaN if all ranks have. rank_0 takes the lowest rank with a part.
 double over_ranks(std::span<const double> of_ranks, RankReduction policy);
 
-/// Microseconds per message of each call, folded over ranks. Of an operation between two ranks only
-/// rank 0's time counts: it contains both directions. Collective.
+/// Returns the microseconds per message of each call, folded over ranks. For an operation between
+/// two ranks, takes rank 0's time, which contains both directions. Collective.
 std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const double> seconds,
                                   comm::Operation operation, RankReduction policy);
 
@@ -93,7 +93,7 @@ class Compute {
     std::array<float, 512> numbers_;
 };
 
-/// --with-load: a thread that computes on this rank's cores until its destruction.
+/// --with-load: a thread that computes on this rank's cores until this object is destroyed.
 class Load {
   public:
     Load();
@@ -116,8 +116,8 @@ struct StartedTimes {
     std::vector<double> init, test, wait;  ///< parts of overall: start, polls, wait
 };
 
-/// Times of this rank in seconds. The compute takes as long as the operation alone: the median over
-/// calls, of the slowest rank. A barrier precedes each call. Collective.
+/// Returns this rank's times in seconds. The compute takes as long as the operation alone does on
+/// the slowest rank (median over calls). A barrier precedes each call. Collective.
 StartedTimes time_started(const Caller& caller, int warmup, int calls, MpiProgress progress,
                           Compute& compute);
 

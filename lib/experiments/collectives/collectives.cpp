@@ -81,7 +81,7 @@ void check_memory(std::uint64_t each, comm::Communicator& control) {
 std::string Collectives::examples() const {
     return "  mpirun -n 2 ranklab comm                            allreduce, 8 B to 4 MiB\n"
            "  mpirun -n 2 ranklab comm --op all -e 64K            every operation\n"
-           "  srun -n 16 ranklab comm --op allreduce,latency      of hosts, and between them\n"
+           "  srun -n 16 ranklab comm --op allreduce,latency      within and between hosts\n"
            "  mpirun -n 2 ranklab comm --from-model resnet50      a model's gradient buckets\n"
            "  mpirun -n 2 ranklab comm -b 1M -e 64M -f 4 -n 20 -d bf16\n"
            "  mpirun -n 2 ranklab comm --nonblocking --mpi-progress thread\n";

@@ -106,8 +106,9 @@ Straggler Arrivals::straggler() const {
     const auto [most, who] = late[0];
     if (!(most - late[1].first > std::max(kWorthNaming, 10 * error_s_)) || last_share(who) < 0.5)
         return {};
-    return {static_cast<int>(who), fmt::format("comes {} after the others to {:.0f} % of the calls",
-                                               time_text(most), 100 * last_share(who))};
+    return {static_cast<int>(who),
+            fmt::format("comes {} after the first rank, and last to {:.0f} % of the calls",
+                        time_text(most), 100 * last_share(who))};
 }
 
 namespace {
@@ -156,8 +157,8 @@ std::string verdict_of(const stats::Summary& left, const stats::Summary& right) 
     return left.median <= right.median ? "holds" : "cannot tell";
 }
 
-// Among many comparisons some look violated by chance: of several sizes one counts only if a
-// neighbour is violated, too.
+// Among many comparisons some look violated by chance: if there are several sizes, one counts only
+// if the ratio of a neighbour exceeds kMatters, too.
 void ignore_isolated_violations(std::span<GuidelineRow> rows) {
     if (rows.size() < 2) return;
     const auto broken = [&](std::size_t i) {
@@ -203,7 +204,7 @@ std::string tuning_of(Operation operation, const std::string& library) {
     if (library.starts_with("MPICH"))
         return fmt::format("MPIR_CVAR_{}_INTRA_ALGORITHM=NAME (mpivars lists NAME)", upper);
     if (library.starts_with("NCCL")) return "NCCL_ALGO and NCCL_PROTO";
-    return "the library's choice of algorithm for it";
+    return "the library's settings that choose its algorithm";
 }
 
 }  // namespace ranklab::experiments

@@ -15,19 +15,19 @@
 
 namespace ranklab::experiments {
 
-/// Seconds by which this rank began each call after the first rank of `control`; NaN if it had no
-/// part. `offset_s`: of its clock. Collective.
+/// Returns how many seconds after the first rank of `control` this rank began each call; NaN for
+/// calls in which this rank had no part. `offset_s`: of its clock. Collective.
 std::vector<double> behind_the_first(const CallTimes& times, comm::Communicator& control,
                                      double offset_s);
 
-/// Counts the barriers that a rank of `control` left before another one came, by more than
-/// `error_s`. Ranks with NaN times have no part. Collective.
+/// Counts the barriers that some rank of `control` left more than `error_s` before another rank
+/// came. Leaves out ranks with NaN times. Collective.
 std::int64_t early_leavers(const CallTimes& times, comm::Communicator& control, double offset_s,
                            double error_s);
 
 struct Straggler {
     int rank = -1;    ///< -1: none
-    std::string how;  ///< a clause: "comes 20.1 ms after the others to 98 % of the calls"
+    std::string how;  ///< "comes 20.1 ms after the first rank, and last to 98 % of the calls"
 };
 
 /// Collects when ranks began their calls, on one clock.
@@ -36,7 +36,7 @@ class Arrivals {
     explicit Arrivals(std::size_t ranks) : late_(ranks), last_(ranks, 0) {}
 
     /// Rows are calls, columns are ranks: seconds after the first rank; NaN for ranks without a
-    /// part. `error_s`: of comparing moments of two ranks.
+    /// part. `error_s`: error of comparing clocks of two ranks.
     void add(const measure::RankSamples& behind, double error_s);
 
     /// Median seconds after the first rank; NaN without calls.
@@ -74,9 +74,9 @@ struct GuidelineRow {
 /// Checks the performance guidelines of an MPI library, which need no reference machine: no
 /// operation may take longer than other operations that together do the same (Traff, Gropp &
 /// Thakur, Self-Consistent MPI Performance Guidelines, 2010). One row per guideline and size at
-/// which all its operations were timed. VIOLATED: the interval of the left side lies more than a
-/// tenth above the sum of the right side's upper ends, and a neighbouring size is violated, too.
-/// Fewer than 20 calls give no verdict.
+/// which all its operations were timed. VIOLATED: the left side's interval lies more than a tenth
+/// above the sum of the right side's upper ends and, if there are several sizes, the ratio() of a
+/// neighbour exceeds 1.1, too. Fewer than 20 calls give no verdict.
 std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed);
 
 /// The setting that makes the library ("Open MPI v4.1.4, ...") use another algorithm.

@@ -16,8 +16,8 @@ struct Level {
     std::shared_ptr<comm::Communicator> data = nullptr, control = nullptr;  ///< of the group
 };
 
-/// The level job and, with `all`, the levels host and hosts if there are several hosts with several
-/// ranks. Hosts with fewer ranks than others take no part in the level host. `hosts`: host name of
+/// Returns the level job and, with `all` on several hosts with several ranks, the levels host and
+/// hosts. Hosts with fewer ranks than others take no part in the level host. `hosts`: host name of
 /// each rank. Collective.
 std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control,
                                const std::vector<std::string>& hosts, bool all);

@@ -27,7 +27,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50U;
 constexpr std::size_t kMostSizes = 1000;
 constexpr std::array<std::string_view, 4> kReductionWords{"sum", "min", "max", "avg"};
 
-// The entries of `table` that the option `name` gives by their words, or by nccl-tests' names.
+// The entries of `table` that the option `name` lists, by ranklab's words or nccl-tests' names.
 template <class Table, class WordOf>
 auto chosen(const std::string& given, const char* name, const Table& table, WordOf word_of) {
     std::vector<std::string> words;
@@ -66,7 +66,7 @@ std::string_view word_of(Reduction reduction) {
 
 std::string_view summary_of(Operation operation) {
     constexpr std::array<std::string_view, comm::kOperationNames.size()> kSummaries{
-        "all ranks get the reduction of all ranks' elements: what sums gradients",
+        "all ranks get the reduction of all ranks' elements, as in summing gradients",
         "all ranks get the root's elements",
         "the root gets the reduction of all ranks' elements",
         "all ranks get all ranks' parts",
@@ -75,7 +75,7 @@ std::string_view summary_of(Operation operation) {
         "each rank sends to the next one and receives from the one before",
         "no rank goes on before all have arrived",
         "half a ping-pong between the first rank and the last",
-        "64 messages at once from the first rank to the last; the time is of one"};
+        "64 messages at once from the first rank to the last; the time is per message"};
     return kSummaries.at(base::number_of(operation));
 }
 

@@ -21,7 +21,7 @@ std::string_view word_of(Reduction reduction);
 std::string_view summary_of(comm::Operation operation);
 
 /// The entries that --op, --datatype or --redop names, each once, in the order of the tables. Types
-/// also have nccl-tests' names. Throws OptionError for an unknown name.
+/// may have nccl-tests' names, too. Throws OptionError for an unknown name.
 std::vector<comm::Operation> chosen_operations(const std::string& words);
 std::vector<comm::DType> chosen_types(const std::string& words);
 std::vector<Reduction> chosen_reductions(const std::string& words);

@@ -28,7 +28,7 @@ void Compute::work(std::int64_t units, const std::function<void()>& between) {
     }
 }
 
-// The fastest of five trials, since others were interrupted.
+// Takes the fastest of five trials: the slower ones were interrupted.
 std::int64_t Compute::units_of(double seconds) {
     constexpr std::int64_t kTrial = 2000;
     double quickest = 1;

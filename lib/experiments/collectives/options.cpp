@@ -19,13 +19,13 @@ namespace {
 using vocabulary::CollectivesSettings;
 using vocabulary::CommonSettings;
 
-// `words`: of the enum's values, in their order.
+// `words`: one for each value of the enum, in its order.
 template <class Enum>
 Enum value_of(std::string_view word, std::initializer_list<std::string_view> words) {
     return static_cast<Enum>(std::ranges::find(words, word) - words.begin());
 }
 
-// Twice the shared caches, so that reused buffers are no longer in them.
+// Bytes of rotating buffers: twice the L3 cache, so that reused buffers are no longer in the cache.
 std::size_t pool_of(const CollectivesSettings& settings) {
     if (!settings.rotate_buffers) return 0;
     constexpr std::size_t kWhereUnknown = std::size_t{64} << 20U;

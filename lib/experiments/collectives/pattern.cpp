@@ -113,7 +113,7 @@ Pattern::Pattern(const Message& message, int ranks, std::uint64_t salt)
     if (reduction_ == Reduction::avg) tolerance_ = (ranks + 2) * unit;
 }
 
-// Pseudo-random, so that no number of ranks makes indexes, ranks or calls alike.
+// Pseudo-random, so that no ranks, calls or shifts of the index have the same sequence of values.
 std::uint64_t Pattern::number(int rank, std::size_t index) const {
     const auto r = static_cast<std::uint64_t>(rank);
     const std::uint64_t place = index % kPeriod;
@@ -156,7 +156,7 @@ std::size_t Pattern::wrong_of_reduction(const BufferView& buffer, std::size_t fi
 
 void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host,
                   int rank) {
-    constexpr int kPoison = 0xA5;  // in types of several bytes no value or sum of the pattern
+    constexpr int kPoison = 0xA5;  // in types of several bytes no value or sum equals it
     const bool sends = message.operation != Operation::broadcast || rank == host.root;
     if (host.receive.bytes() > 0) std::memset(host.receive.data, kPoison, host.receive.bytes());
     if (message.operation == Operation::broadcast && sends) pattern.fill(host.receive, rank, 0);

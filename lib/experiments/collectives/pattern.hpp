@@ -21,7 +21,7 @@ class Pattern {
 
     static constexpr std::size_t kPeriod = 8191;
 
-    /// Fills with values first, first + 1, ... of `rank`.
+    /// Fills the buffer with the values of `rank` from index `first` on.
     void fill(const comm::BufferView& buffer, int rank, std::size_t first) const;
     /// Number of elements that differ from the values of `rank`.
     std::size_t wrong_of_rank(const comm::BufferView& buffer, int rank, std::size_t first) const;

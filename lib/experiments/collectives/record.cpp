@@ -146,7 +146,7 @@ void add_straggler(results::Run& run, const Sweep& sweep) {
     if (straggler.rank < 0) return;
     const std::string& host = sweep.hosts[static_cast<std::size_t>(straggler.rank)];
     const std::string who = fmt::format("rank {} on {} {}", straggler.rank, host, straggler.how);
-    run.warnings.push_back(who + ": times include waiting for it");
+    run.warnings.push_back(who + "; times include waiting for this rank");
     add_fact(run, "late_rank", fmt::format("{}", straggler.rank));
     add_fact(run, "late", who);
 }

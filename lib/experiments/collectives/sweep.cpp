@@ -21,14 +21,14 @@ namespace ranklab::experiments {
 namespace {
 
 constexpr double kAnnouncement = 100e-6;   // s: a broadcast to all ranks, on a quiet network
-constexpr double kBetweenAsks = 0.25;      // s: between two looks at signals and time limit
+constexpr double kBetweenAsks = 0.25;      // s: between checks of signals and time limit
 constexpr double kMostGathered = 1 << 20;  // calls x ranks gathered at once: 8 MiB
 constexpr int kRounds = 4;
 constexpr int kFewestARound = 5;     // calls
 constexpr double kLoadedLoop = 0.1;  // s: several time slices of the kernel
 constexpr int kMostLoaded = 100;     // times as many calls as without a load
 
-// The calls of each round. Few calls make one round.
+// The number of calls of each round: up to kRounds rounds, each of at least kFewestARound calls.
 std::vector<int> rounds_of(int calls, bool in_one) {
     const int rounds = in_one ? 1 : std::clamp(calls / kFewestARound, 1, kRounds);
     std::vector<int> each;
@@ -119,7 +119,7 @@ class Sweeper : base::Immovable {
         }
     }
 
-    // Visits of the rows from `first` on, in the same order on all ranks.
+    // Plans the visits of the rows from `first` on, in the same order on all ranks.
     void plan_rounds(std::size_t first) {
         if (options_.model) return order_.push_back({});  // one visit times all buckets
         std::mt19937_64 random(static_cast<std::uint64_t>(options_.common.seed));
@@ -135,7 +135,7 @@ class Sweeper : base::Immovable {
         }
     }
 
-    // Asks for signals of any rank and looks at rank 0's clock: the same on all ranks.
+    // Returns true, on all ranks, after a signal on any rank or past the limit on rank 0's clock.
     bool ends() {
         const double limit = options_.common.time_limit.value_or(0);
         if (!stop_.ask() && limit > 0)
@@ -202,7 +202,7 @@ class Sweeper : base::Immovable {
         if (!ended_ && has_started_form(row.message)) time_started_form(row, prepared);
     }
 
-    // With a load the calls go on until the kernel has scheduled it several times.
+    // With a load the calls go on until the kernel has scheduled the load several times.
     CallTimes time_visit(const Visit& visit, const PreparedCalls& prepared) {
         const bool loop = options_.between == CallSync::nothing_loop;
         double call_s = warm_up(prepared), calls_s = 0, loops_s = 0;
@@ -253,7 +253,7 @@ class Sweeper : base::Immovable {
         return comm::reduced(control_, times.wall_s, comm::ReduceOp::max) / options_.warmup;
     }
 
-    // At most kBetweenAsks long, and little memory for gathering their times.
+    // Limits the time to kBetweenAsks, and the memory in which the times of the calls are gathered.
     int calls_at_once(double call_s, int left) const {
         const double fit =
             std::min(kBetweenAsks / std::max(call_s, 1e-9), kMostGathered / control_.world_size());
@@ -266,8 +266,8 @@ class Sweeper : base::Immovable {
         row.us.insert(row.us.end(), us.begin(), us.end());
     }
 
-    // A rank is late among the ranks of its own group of the level. Without synchronisation between
-    // calls ranks run ahead of each other, so their arrivals say nothing.
+    // Compares the arrivals of ranks within a group of the level. Without synchronisation between
+    // calls ranks run ahead of each other, so that arrivals show no straggler.
     void add_arrivals(const CallTimes& times, const Level& level) {
         if (!begins_together(options_.between)) return;
         const auto behind = behind_the_first(times, *level.control, clocks_.mine());
@@ -281,7 +281,7 @@ class Sweeper : base::Immovable {
         row.wrong = row.wrong.value_or(0) + comm::reduced(control_, of_group, comm::ReduceOp::sum);
     }
 
-    // Returns the wrong elements of all ranks' results; nullopt with --check 0.
+    // Returns the number of wrong elements in all ranks' results; nullopt with --check 0.
     std::optional<std::int64_t> check(const Message& message, const PreparedCalls& prepared,
                                       Form form) {
         if (options_.settings.check == 0) return std::nullopt;

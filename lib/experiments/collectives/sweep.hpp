@@ -25,18 +25,18 @@ struct MessageRow {
     /// Microseconds of each call, folded over ranks, divided by the messages of a call. Empty: the
     /// run ended before.
     std::vector<double> us = {};
-    /// Sum over ranks of wrong elements (of a barrier: of calls). nullopt: not checked.
+    /// Wrong elements of all ranks (barrier: calls that a rank left early). nullopt: not checked.
     std::optional<std::int64_t> wrong = {};
-    std::vector<double> load_shares = {};      ///< of the time in which the load ran, per visit
+    std::vector<double> load_shares = {};      ///< share of each visit in which the load ran
     double late_begins = 0;                    ///< calls begun after the agreed moment
     std::optional<StartedTimes> started = {};  ///< us of each call, maximum over ranks
     std::optional<std::int64_t> started_wrong = {};
 
     std::string load() const { return loaded ? "loaded" : "idle"; }
     bool is_barrier() const { return message.operation == comm::Operation::barrier; }
-    /// "bucket 3", or "allreduce:fp32:sum:8:in-place:loaded:hosts" without the usual parts.
+    /// "bucket 3", or "allreduce:fp32:sum:8:in-place:loaded:hosts"; leaves out the usual parts.
     std::string name() const;
-    /// Whether the two differ only in size.
+    /// True if this row and `other` differ at most in message size.
     bool has_form_of(const MessageRow& other) const;
 };
 
@@ -53,7 +53,7 @@ struct Sweep {
 };
 
 /// Times and checks all messages. A message is visited once in every round, and each round has an
-/// order of its own: drift, and effects of one message on the next, reach all messages alike. Ends
+/// order of its own: drift, and effects of one message on the next, affect all messages alike. Ends
 /// early after a signal or at --time-limit; throws if nothing was timed by then. Collective; the
 /// options must outlive the result.
 Sweep run_sweep(const CollectivesOptions& options, const RunContext& context);

@@ -96,8 +96,8 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// Overlap needs communication about as long as compute, and an overlapped time not above their
-// sum. Returns why it cannot be judged, or "".
+// Overlap can be judged if communication and compute take about equally long alone, and together no
+// longer than in sequence. Returns the reason if it cannot, or "".
 std::string overlap_mark(double overall, double compute, double pure) {
     constexpr double kOff = 1.25;
     if (compute > kOff * pure || pure > kOff * compute)
@@ -190,7 +190,7 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// By level, load and type. Reductions by sum only; out of place if the operation has that form.
+// Times by level, load and type: only sums, and out of place if the operation has that form.
 using Group = std::tuple<std::string, std::string, std::string>;
 std::map<Group, TimedMessages> timed_of(const results::Run& run, const Sweep& sweep) {
     std::map<Group, TimedMessages> all;

@@ -34,15 +34,14 @@ data::ConvertSpec spec_of(const options::Options& given, const ConvertSettings& 
         spec.inputs.emplace_back(name);
     const bool to_npy = is_hdf5_name(spec.inputs.front().string());
     if (to_npy && (spec.inputs.size() > 1 || !spec.dataset.empty() || spec.chunk != 0))
-        throw base::OptionError(
-            "from HDF5 to npy one file is converted, without --dataset and --chunk");
+        throw base::OptionError("from HDF5 to npy give one input; leave --dataset and --chunk out");
     if (!spec.dataset.empty() &&
         (spec.inputs.size() > 1 || spec.dataset.find('/') != std::string::npos))
         throw base::OptionError(
             "--dataset names the dataset of one npy file; give one input, and a name without /");
     if (!to_npy && !is_hdf5_name(output))
         throw base::OptionError(
-            fmt::format("'{}' does not end in .h5: npy files become one HDF5 file", output));
+            fmt::format("'{}' does not end in .h5; npy files become one HDF5 file", output));
     return spec;
 }
 

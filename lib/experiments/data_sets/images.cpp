@@ -12,7 +12,7 @@ namespace {
 
 using data::ImageFilesSpec;
 
-// The differences of the image sets.
+// What differs between the image sets.
 struct ImageSetText {
     const char* name;
     const char* summary;

@@ -18,8 +18,8 @@
 
 namespace ranklab::experiments {
 
-/// Called at the begin and end of the counted work, on every rank and outside of timed parts. In
-/// between app monitors the hosts.
+/// Called on every rank where the counted work (without warm-up) begins and ends, outside of timed
+/// parts. In between, app monitors the hosts.
 struct CountedPart {
     std::function<void()> begins = [] {};
     std::function<void()> ends = [] {};  ///< may be called again after more counted work
@@ -32,7 +32,7 @@ struct RunContext {
     host::StartUp* start_up = nullptr;  ///< nullptr: start-up is not measured
     CountedPart counting = {};
 
-    /// Ends a part of the start-up.
+    /// Ends the part of the start-up with this name.
     void started(const char* part) const {
         if (start_up != nullptr) start_up->done(part);
     }
@@ -44,12 +44,12 @@ struct Listing {
     std::vector<std::pair<std::string, std::string>> entries;  ///< name, summary
 };
 
-/// The runs of a process: one, or one per strategy and their comparison (`io --strategy a,b`).
-/// Complete on rank 0; exit codes and validity are the same on all ranks. A failed verification is
-/// a run with valid = false and an exit code, its reason first among the warnings.
+/// The runs of a process: one, or with `io --strategy a,b` one per strategy and one that compares
+/// them. Complete on rank 0; exit codes and validity are equal on all ranks. If a verification
+/// failed, the run has valid = false, an exit code, and the reason as its first warning.
 struct Runs {
     std::vector<results::Run> all;
-    std::exception_ptr failure = {};  ///< a later strategy failed: thrown once `all` is stored
+    std::exception_ptr failure = {};  ///< error of a failed strategy, thrown once `all` is stored
 };
 
 /// A run with settled options, which no longer change.
@@ -94,11 +94,11 @@ std::vector<options::Effective> effective(const options::Schema& rows, const Set
 
 /// What a run needs of its launch, judged by options that are not settled yet.
 struct LaunchNeeds {
-    /// Without MPI the control plane is a communicator of one rank.
+    /// False: without a launcher MPI is not started, and the control plane has one rank.
     bool mpi = true;
-    bool mpi_from_threads = true;  ///< other threads than the main one call MPI, which then locks
-    bool gpus = false;             ///< ranks may compute on GPUs, which the launch guard examines
-    bool several_ranks = false;    ///< one rank would look like a slow single device
+    bool mpi_from_threads = true;  ///< threads besides the main one call MPI, which must then lock
+    bool gpus = false;             ///< ranks may compute on GPUs: the launch is checked for that
+    bool several_ranks = false;    ///< made for several ranks: one rank gets a warning
     int threads = 0;  ///< default of --threads; 0: the cores of the rank's cpuset and cgroup
 };
 
@@ -116,7 +116,7 @@ class Experiment {
     virtual LaunchNeeds needs(const options::Options& /*given*/) const { return {}; }
 
     /// Collective. Settles the options that are open: defaults by model, ranks and hosts. Throws
-    /// OptionError on all ranks for impossible ones. `common`: with --threads settled.
+    /// OptionError on all ranks if options are impossible. In `common` --threads is settled.
     virtual std::unique_ptr<Plan> settle(const options::Options& given,
                                          const vocabulary::CommonSettings& common,
                                          comm::Communicator& control) const = 0;

@@ -1,4 +1,4 @@
-// Samples become measurements: name, unit and kind are the vocabulary's.
+// Makes measurements from samples. The vocabulary has their units and kinds.
 #pragma once
 
 #include <concepts>
@@ -14,8 +14,8 @@
 
 namespace ranklab::experiments {
 
-/// Up to this many ranks a run stores each rank's samples. Above, it stores each row's maximum and
-/// a summary per rank (table `rank_summaries`). No number of the answer depends on it.
+/// Up to this many ranks a run stores each rank's samples. Above, it stores each row's maximum over
+/// ranks and a summary per rank (table `rank_summaries`). The run's summaries do not depend on it.
 inline constexpr int kMostRanksStored = 64;
 
 /// Returns the value of each row: a member, or the result of a function of the row.
@@ -52,52 +52,52 @@ class RankMeasurements {
     /// Changes the number of ranks that count, for later calls; 0: all ranks.
     void count(int participants);
 
-    /// Return each row's largest value over ranks, and its sum over ranks.
+    /// Return each row's maximum and its sum over ranks.
     std::vector<double> largest(std::vector<double> mine) const;
     std::vector<double> sums(std::vector<double> mine) const;
 
     /// Summarises the maxima over ranks of the rows from `warmup` on.
     void add(std::string_view name, const std::string& axis, std::span<const double> mine,
              std::size_t warmup = 0);
-    /// The same of each row's value.
+    /// Adds `value` of each row.
     template <class Rows, class Value>
     requires std::invocable<Value&, std::ranges::range_reference_t<const Rows&>>
     void add(std::string_view name, const std::string& axis, const Rows& rows, Value value,
              std::size_t warmup = 0) {
         add(name, axis, column_of(rows, value), warmup);
     }
-    /// The same, unless all values of all ranks are 0.
+    /// Adds `value` of each row, unless all values of all ranks are 0.
     template <class Rows, class Value>
     void add_if_any(std::string_view name, const std::string& axis, const Rows& rows, Value value,
                     std::size_t warmup) {
         const auto mine = column_of(rows, value);
         if (is_any(mine)) add(name, axis, mine, warmup);
     }
-    /// Adds one column of values that are equal on all ranks, folded by `reduction`.
+    /// Adds one column of values that are equal on all ranks: `reduction` made them from all ranks.
     template <class Rows, class Value>
     void add_equal(std::string_view name, const std::string& axis, const Rows& rows, Value value,
                    const std::string& reduction, std::size_t warmup = 0) {
         run_.measurements.push_back(
             one_column(name, axis, reduction, column_of(rows, value), warmup));
     }
-    /// Adds one column of means: each row's sum over ranks, in rank order, over its count, which is
-    /// equal on all ranks.
+    /// Adds one column of means: each row's sum over ranks, added in rank order, divided by its
+    /// count, which is equal on all ranks.
     template <class Rows, class Value, class Count>
     void add_means(std::string_view name, const std::string& axis, const Rows& rows, Value value,
                    Count count, std::size_t warmup) {
         add_means_of(name, axis, column_of(rows, value), column_of(rows, count), warmup);
     }
-    /// Adds the rate of each counted row: its count, equal on all ranks, over its largest cost in a
-    /// measurement that was added before.
+    /// Adds the rate of each counted row: its count, equal on all ranks, divided by the slowest
+    /// rank's value in the measurement `cost`, which was added before.
     template <class Rows, class Count>
     void add_rate(std::string_view name, std::string_view cost, const Rows& counted, Count count) {
         const auto& costs = *run_.find(cost);
         run_.measurements.push_back(
             rate(name, costs.axis, column_of(counted, count), costs.largest_of_rows()));
     }
-    /// One value per rank.
+    /// Adds one value per rank.
     void add_of_run(std::string_view name, double mine) { add(name, "run", {&mine, 1}); }
-    /// Adds the load imbalance of a cost per rank.
+    /// Adds the load imbalance over ranks. `my_cost`: this rank's.
     void add_imbalance(double my_cost);
 
     /// Called last: adds the table `rank_summaries` if the run has more ranks than it stores.

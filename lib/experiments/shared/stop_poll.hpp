@@ -11,9 +11,9 @@
 
 namespace ranklab::experiments {
 
-/// Asks between units of work (steps, batches), of which all ranks make equally many, outside of
-/// timed parts: after the first unit, then after every kMostUnits units or a quarter of a second,
-/// whichever comes first, but not within a unit.
+/// Asks all ranks for stop signals between units of work (steps, batches), outside of timed parts:
+/// after the first unit, then after kMostUnits units or a quarter of a second, whichever comes
+/// first. All ranks make equally many units.
 class StopPoll {
   public:
     static constexpr std::int64_t kMostUnits = 25;
@@ -23,7 +23,7 @@ class StopPoll {
     void unit_done() { ++done_; }
     /// Whether the ranks ask now. Equal on all ranks.
     bool due() const { return done_ >= next_; }
-    /// Collective. Returns true if any rank got a stop signal, and from then on.
+    /// Collective. Returns true once any rank has got a stop signal.
     bool ask();
     /// Called after a unit: counts it, and asks if due.
     bool asked() {
@@ -56,12 +56,12 @@ class StopPoll {
 /// comm::PeerError on the other ranks.
 void stop_if_asked(comm::Communicator& control, const std::string& where);
 
-/// Collective. Throws the same errors for a signal on which the ranks agreed before anything was
-/// measured; 0: none.
+/// Collective. Throws the errors of stop_if_asked() for `signal`, on which the ranks agreed before
+/// anything was measured. Does nothing for 0.
 void refuse_after_a_stop(comm::Communicator& control, int signal);
 
 /// Marks a run that a signal ended: its first warning says where ("after 57 of 200 steps"), and its
-/// exit code is 128 + the signal, unless a check failed. 0: no signal, does nothing.
+/// exit code is 128 + the signal, unless a check failed. Does nothing for 0.
 void mark_stopped(results::Run& run, int signal, const std::string& what_is_there);
 
 }  // namespace ranklab::experiments

@@ -13,7 +13,7 @@ namespace ranklab::experiments {
 /// The option's text, if it was given.
 using TargetCi = std::optional<std::string>;
 
-/// Without a target it is never due.
+/// Returns the check for `target`. Without a target, checks are never due.
 measure::Convergence convergence_of(const TargetCi& target, std::int64_t least);
 
 /// Returns the most samples to measure: `least` without a target; with one 20 times as many, or any
@@ -21,8 +21,8 @@ measure::Convergence convergence_of(const TargetCi& target, std::int64_t least);
 std::int64_t most_samples(const TargetCi& target, bool has_time_limit, std::int64_t least);
 
 /// Adds the table `convergence` with one row per check and the fact measuring.converged. If the
-/// target was not reached although `least` samples were measured: a warning, and exit code 7 unless
-/// there is another. Does nothing without a target. The exit code is equal on all ranks.
+/// target was not reached although `least` samples were measured: adds a warning, and exit code 7
+/// if the run has none. Does nothing without a target. The exit code is equal on all ranks.
 void add_convergence(results::Run& run, const measure::Convergence& convergence,
                      const std::string& unit, std::int64_t least);
 

@@ -31,11 +31,11 @@ struct ToolPlan {
 
 struct Verb {
     std::string words;     ///< "make cosmology"
-    std::string usage;     ///< what follows them in the usage line
+    std::string usage;     ///< what follows `words` in the usage line
     std::string summary;   ///< one sentence
     std::string examples;  ///< indented command lines
     options::Schema options;
-    /// Throws OptionError for impossible options: the same on all ranks, no work.
+    /// Settles the options, without work. Throws OptionError on all ranks if they are impossible.
     std::function<ToolPlan(const options::Options& given)> settle;
 };
 

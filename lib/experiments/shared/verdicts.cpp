@@ -47,14 +47,14 @@ constexpr double kShareThatMatters = 0.05;
 constexpr std::array kWholes{vocabulary::kStepTime, vocabulary::kJobTime, vocabulary::kEpochTime,
                              vocabulary::kCallTime};
 
-// Of the rows' maxima over ranks.
+// Statistics of a measurement's rows, each the maximum over ranks.
 struct Series {
     stats::MedianEstimate estimate;
     stats::Outliers outliers;
     std::size_t warmup_fixed = 0, warmup_detected = 0;
 };
 
-// Estimates a rate from its times, as its summary does.
+// Estimates a rate by its reciprocals, which are times, as its summary does.
 stats::MedianEstimate estimate_of(const Measurement& m, std::vector<double> counted) {
     if (m.kind != Kind::rate) return stats::estimate_median(counted);
     for (double& value : counted) value = 1 / value;
@@ -81,7 +81,7 @@ bool is_whole(const Measurement& m) {
     return std::find(kWholes.begin(), kWholes.end(), m.name) != kWholes.end();
 }
 
-// Wholes, and the phases that take at least 5 % of them.
+// True for times of whole steps, jobs, epochs and calls, and phases of at least 5 % of them.
 bool matters(const Measurement& m, const results::Run& run) {
     if (is_whole(m)) return true;
     const Measurement* whole =
@@ -105,7 +105,7 @@ void warn_of_width(results::Run& run, const Measurement& m) {
     const double median = m.summary.median;
     if (!std::isfinite(low) || !std::isfinite(high) || !(median > 0) || high - low < median) return;
     run.warnings.push_back(fmt::format(
-        "{}: the interval is as wide as the value: measure longer (--target-ci 5%)", m.name));
+        "{}: the 95 % interval is as wide as the value; measure longer (--target-ci 5%)", m.name));
 }
 
 }  // namespace

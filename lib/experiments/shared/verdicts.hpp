@@ -21,15 +21,15 @@ struct CheckResult {
 /// detail as the first warning.
 void fill_verdicts(results::Run& run, const std::vector<CheckResult>& verdicts);
 
-/// Adds the failure of work that did not end the run, such as writing a file besides the results:
-/// a warning, and the exit code unless the run has a graver one. For rank 0, whose code counts.
+/// Adds a failure that did not end the run, such as in writing a file besides the results: as a
+/// warning, and as the exit code if that is 0 or 7. For rank 0, whose code is the job's.
 void add_failure(results::Run& run, const base::Failure& failure);
 
-/// Called once all measurements are added. Gives every series of at least 6 rows (its axis is not
-/// "run") an interval that allows for dependence (stats::estimate_median). Adds the table
-/// `statistics` for steps, jobs, epochs and calls and their longer phases: outliers, which still
-/// count, and the warm-up that the series shows. Adds a warning if the interval of a step, job,
-/// epoch or call time is missing or as wide as its value. Drops the mean of several ratios.
+/// Called once all measurements are added. Gives each measurement of at least 6 rows (axis not
+/// "run") an interval that allows for autocorrelation (stats::estimate_median). Adds the table
+/// `statistics` for the times of steps, jobs, epochs, calls and longer phases: outliers, which
+/// still count, and the detected warm-up. Adds a warning if a step, job, epoch or call time has no
+/// interval or one as wide as its value. Removes means of ratios.
 void add_statistics(results::Run& run);
 
 }  // namespace ranklab::experiments

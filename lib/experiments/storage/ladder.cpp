@@ -80,7 +80,7 @@ std::vector<std::string> shared_warnings(const std::vector<results::Run>& runs) 
     return warnings;
 }
 
-// A row per run. Speedups are over baseline_of().
+// One row per run. Speedups are over baseline_of().
 results::Table ladder_table(const std::vector<results::Run>& runs) {
     results::Rows table("ladder");
     const double base = baseline_of(runs).median(vocabulary::kJobTime);

@@ -26,7 +26,7 @@ struct StorageOptions : vocabulary::StorageSettings {
 
     bool write() const { return !read_only; }
     bool read() const { return !write_only; }
-    /// All records are compared with recomputed values.
+    /// Whether all records are compared with recomputed values.
     bool verify() const { return read() && !no_verify; }
     bool keeps_files() const { return keep || read_only; }
     bool measures_ceilings() const { return write() && ceilings == "on"; }

@@ -32,7 +32,7 @@ std::vector<int> numbers(int first, int end) {
     return ranks;
 }
 
-// The rank that reads each record: `ranks` share them in equal parts.
+// Returns a rank for each record: `ranks` share the records in equal parts.
 std::vector<int> shared_out(std::size_t files, const std::vector<int>& ranks) {
     std::vector<int> by_record;
     const int parts = static_cast<int>(ranks.size());
@@ -128,7 +128,7 @@ ReadPlan plan_in_order(const WrittenBy& written, int rank) {
 ReadPlan plan_for_others(const WrittenBy& written, int rank) {
     const auto ranks = static_cast<int>(written.node.size());
     if (ranks == 1) return plan_in_order(written, rank);
-    if (!written.known) {  // another rank than in the timed passes
+    if (!written.known) {  // not the rank of the timed passes
         auto shifted = numbers(1, ranks);
         shifted.push_back(0);
         return plan_of(written, shared_out(written.writer.size(), shifted), rank);

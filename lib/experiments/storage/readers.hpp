@@ -16,11 +16,11 @@ namespace ranklab::experiments {
 
 enum class WhoReads {
     writers,           ///< each rank reads the records that it (or its worker processes) wrote
-    all,               ///< each rank reads a part, some records of its own
+    all,               ///< each rank reads a part; some records are read by their writer
     others,            ///< each rank reads records written by other ranks of its node
     some_other_nodes,  ///< written by other ranks, some of them on other nodes
     other_nodes,       ///< written by ranks of other nodes
-    together,          ///< all ranks wrote a block of rows of each record
+    together,          ///< each rank wrote rows of every record
     unknown            ///< an earlier run wrote the records
 };
 /// The cell of the table io_reads: "own", "shared out", "other ranks'", ...
@@ -41,7 +41,7 @@ struct WrittenBy {
     std::vector<std::string> node;  ///< host name of each rank
     std::vector<int> writer;        ///< rank that wrote each record
     int writers = 1;                ///< number of ranks that write
-    bool together = false;          ///< each writes rows of every record
+    bool together = false;          ///< each writer wrote rows of every record
     bool known = true;              ///< false: an earlier run wrote
 };
 
@@ -52,7 +52,7 @@ void note_writers(WrittenBy& written, const io::Strategy& strategy, comm::Commun
 
 /// Each rank reads its base::share_of.
 ReadPlan plan_in_order(const WrittenBy& written, int rank);
-/// With several ranks no rank reads what it wrote. Ranks of other nodes are preferred.
+/// With several ranks no rank reads what it wrote. Ranks of other nodes read if there are any.
 ReadPlan plan_for_others(const WrittenBy& written, int rank);
 
 }  // namespace ranklab::experiments

@@ -19,8 +19,8 @@ double ReadPass::seconds() const {
     return total;
 }
 
-// Other ranks than the writers verify. With --reorder the timed passes are theirs; otherwise an
-// untimed pass follows. Returns false if the time limit cut it.
+// Ranks other than the writers verify: in the first timed pass with --reorder or at one rank, else
+// in an untimed pass. Returns false if the time limit cut a pass short.
 bool Repeater::read_back(int number, std::vector<ReadPass>& passes) {
     const ReadPlan others = plan_for_others(written_, control_.rank());
     const ReadPlan plan = options_.reorder ? others : plan_in_order(written_, control_.rank());
@@ -48,8 +48,8 @@ ReadPass Repeater::read(const ReadPlan& plan, bool compare) {
     pass.who = plan.who;
     pass.compared = compare;
     cut_ = false;
-    // All ranks look at the cache before any rank reads: reading a shared file makes parts of other
-    // ranks resident.
+    // All ranks examine the cache before any rank reads: reading a shared file makes other ranks'
+    // parts resident.
     comm::all_or_throw(control_, [&] {
         if (plan.count() > 0) pass.cache = evidence_before(plan);
     });

@@ -43,7 +43,7 @@ std::vector<double> spans_of(const RankMeasurements& of_ranks,
     return spans;
 }
 
-// A rate over the counted writings; none if a writing took no time.
+// Adds a rate over the counted writings; none if a writing took no time.
 void add_rate(results::Run& run, std::string_view name, const std::vector<double>& counts,
               const std::vector<double>& seconds, std::size_t warmup) {
     const auto costs = std::span(seconds).subspan(warmup);
@@ -53,7 +53,7 @@ void add_rate(results::Run& run, std::string_view name, const std::vector<double
     run.measurements.push_back(rate(name, "repetition", std::span(counts).subspan(warmup), costs));
 }
 
-// Rates count 8 B a value, however the file encodes it.
+// Rates count 8 B per value, however the file encodes it.
 std::vector<double> mib_of_numbers(std::vector<double> records, const StorageOptions& options) {
     for (double& count : records) count *= 8 * base::real(options.job.values_per_record()) / kMiB;
     return records;

@@ -24,9 +24,9 @@ struct StorageRecord {
     bool hit_time_limit = false;         ///< before the planned repetitions were made
     int ended_by = 0;  ///< exit code of the failure that ended it, or 128 + signal; 0: none
 
-    /// A whole repetition, after which `strategy` still holds its tables and warnings.
+    /// Adds a whole repetition; `strategy` must still hold its tables and warnings.
     void add(Repetition made, const StorageOptions& options, const io::Strategy& strategy);
-    /// How many of the writings are warm-up.
+    /// Number of the writings that are warm-up.
     std::size_t warmup(const StorageOptions& options) const;
 };
 

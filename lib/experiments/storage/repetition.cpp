@@ -138,8 +138,8 @@ Writing Repeater::write_timed() {
     return writing;
 }
 
-// The writing ranks write the same bytes. The best of at least kFewest counts, so that few
-// repetitions measure several times each.
+// The writing ranks write as many bytes as a repetition. The best of at least kFewest measurements
+// counts: if there are few repetitions, each has several.
 void Repeater::measure_ceilings(std::vector<io::Ceilings>& measured) {
     constexpr std::int64_t kFewest = 3;
     const auto between = [this] {
@@ -175,7 +175,7 @@ void Repeater::show_done(std::int64_t more) {
 }
 
 // Throws base::Interrupted after a signal, which the launcher sends to all ranks. Ranks that write
-// in step agree on the record at which they stop. A rank that closes goes on: it is nearly done.
+// in step agree on the record at which they stop. A rank that closes is nearly done: it goes on.
 void Repeater::stop_if_asked() {
     if (verb_ == Verb::close) return;
     const auto& strategy = options_.entry;

@@ -35,7 +35,7 @@ inline constexpr const char* kRatedPass = "read 1";
 
 /// One pass of reading over this rank's part of the records.
 struct ReadPass {
-    int repetition = 0;  ///< from 1; after a warm-up nothing is read
+    int repetition = 0;  ///< counted from 1; warm-up repetitions have no read pass
     std::string kind;    ///< kRatedPass, "read 2" (timed) or "check" (untimed, compared)
     WhoReads who = WhoReads::writers;
     base::IoTimes times;
@@ -70,7 +70,7 @@ class Repeater : base::Immovable {
              base::ProgressSink& progress);
     ~Repeater();
 
-    /// Repetition `number`, counted from 1; warm-ups have numbers below 1 and are not read back.
+    /// Makes repetition `number`, counted from 1; warm-ups have numbers below 1 and no read pass.
     /// With --time-limit, returns nullopt if any rank passed its `deadline`.
     std::optional<Repetition> make(std::int64_t number, Turn turn,
                                    std::optional<base::Clock::time_point> deadline);
@@ -116,7 +116,7 @@ class Repeater : base::Immovable {
     base::IoTimes times_;
     std::unique_ptr<io::Strategy> strategy_;
     Turn turn_;
-    std::int64_t done_ = 0;  // records of this writing that this rank knows of
+    std::int64_t done_ = 0;  // records of this writing reported to this rank
     base::Clock::time_point begin_;
     enum class Verb { none, open, write, close };
     Verb verb_ = Verb::none;  // the call of the strategy that runs now

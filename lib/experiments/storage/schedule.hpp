@@ -10,7 +10,7 @@
 namespace ranklab::experiments {
 
 /// Makes the runs, one settled struct per strategy in ladder order, and for several strategies
-/// their comparison. A failed strategy leaves the others to go on; a signal ends all. A strategy
+/// their comparison. If a strategy fails, the other strategies go on; a signal ends all. A strategy
 /// that ended before its first counted repetition has no run. Collective.
 Runs run_schedule(const std::vector<StorageOptions>& settled, const RunContext& context);
 

@@ -68,8 +68,8 @@ class Trials {
           control_(observed.control),
           stop_(observed.end.stop),
           count_(*observed.options.settings.steps) {
-        // The first step, in which a sync strategy agrees on the order of its buckets, must not
-        // fall into a silent trial.
+        // In the first step the ranks agree on the order of their buckets. That step must not be
+        // part of a trial without communication.
         steps_.plan(next_, next_ + 1);
         steps_.make(next_++);
     }
@@ -94,7 +94,7 @@ class Trials {
     }
 
   private:
-    // Returns the seconds of this rank's steps, without asking for stop signals.
+    // Returns the seconds of this rank's steps, without the time for stop signals.
     double make_steps(TrialTimes& times) {
         double spent = 0;
         stop_.restart();
@@ -222,7 +222,7 @@ void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
     results::Rows table("ablation");
     for (std::size_t k = 0; k < kTrialNames.size(); ++k) {
         const auto some = of_kind(trials, static_cast<Trial>(k));
-        if (some.empty()) continue;  // nothing is sent
+        if (some.empty()) continue;  // no trials without communication: nothing is sent
         run.measurements.push_back(throughput(some, kTrialNames[k]));
         const auto& rates = run.measurements.back().samples;
         table.add({std::string(kTrialNames[k]), static_cast<std::int64_t>(some.size()),

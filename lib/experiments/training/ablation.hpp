@@ -1,5 +1,5 @@
-// --ablation: what limits a step, by trials without input, without communication, without both, and
-// of input alone, in turns with the whole step.
+// --ablation: finds what limits a step, by trials of whole steps, of steps without input, without
+// communication or without both, and of input alone.
 #pragma once
 
 #include <algorithm>
@@ -29,26 +29,26 @@ struct TrialTimes {
     std::int64_t steps = 0;
     std::int64_t samples = 0;  ///< of all ranks
 
-    /// False if a stop signal ended it.
+    /// False if a stop signal ended the trial.
     bool all_steps() const { return static_cast<std::int64_t>(step_times.size()) == steps; }
     double longest() const { return *std::ranges::max_element(seconds); }
     double mean() const { return stats::mean_of_finite(seconds); }  ///< over ranks
     double rate() const { return static_cast<double>(samples) / longest(); }
 };
 
-/// Makes --repetitions rounds of all kinds of trials, each round in another order, the same on all
-/// ranks; one round more comes first and is not kept. After a stop signal it returns the complete
-/// rounds. At the end the ranks' training states are equal, if they were before. Collective.
+/// Makes a round of all kinds of trials to warm up, then --repetitions rounds. Each round has a
+/// random order, the same on all ranks. After a stop signal, returns the complete rounds. At the
+/// end the ranks' training states are equal, if they were before. Collective.
 std::vector<TrialTimes> make_trials(ObservedRun& observed);
 
 /// One part of the mean step of the full trials.
 struct Part {
     std::string part;
-    /// Its time; negative if leaving the part out did not help.
+    /// Seconds of a step that the part takes; negative if leaving the part out did not help.
     double step_s = 0;
     double percent = 0;        ///< of the sum of positive parts
     double samples_per_s = 0;  ///< with this part and the parts before it
-    double lost = 0;           ///< samples/s, against the part before
+    double lost = 0;           ///< samples/s that this part costs
 };
 
 /// Returns the parts of the step, which add up to it. With T the step time (mean over trials of the

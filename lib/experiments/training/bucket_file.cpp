@@ -1,4 +1,4 @@
-// --buckets: what a step sums, as a file.
+// --buckets: writes the gradient buckets of a step to a file.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kBucketsSetting = "buckets";
 constexpr std::int64_t kSamples = 2;  // one sample of one voxel has no variance for BatchNorm
 
-// Reductions follow from the parameters alone: with equal ones, small samples save memory and time.
+// Reductions depend on the parameters alone: smaller samples save memory if parameters stay equal.
 TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& options) {
     TrainingOptions own = options;
     auto& edge = edge_setting(own.settings);

@@ -20,8 +20,8 @@ std::vector<RankState> rank_states_of(const TrainingSteps& steps);
 class Checkpoint {
   public:
     /// Collective. Checks that the folder can be written. With --resume rank 0 opens the file; if
-    /// there is none yet, the log says so and the run starts from the beginning. Its settings must
-    /// be equal to `options` as far as they decide the parameters' values. Throws OptionError,
+    /// there is none yet, the log says so and the run starts from the beginning. The file's
+    /// settings must equal `options` if the parameters' values depend on them. Throws OptionError,
     /// DataError or EnvironmentError on all ranks.
     Checkpoint(const TrainingOptions& options, std::int64_t samples, const nn::Model& model,
                comm::Communicator& control);

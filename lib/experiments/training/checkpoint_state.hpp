@@ -19,7 +19,7 @@ namespace ranklab::experiments {
 using CheckpointSettings = std::map<std::string, std::string>;
 
 void write_settings(const hdf5::Group& root, const CheckpointSettings& settings);
-/// Throws OptionError with each difference and both of its values, if there is one.
+/// Throws OptionError if settings differ; it lists each with both values.
 void check_same_settings(const CheckpointSettings& now, const hdf5::Group& root);
 
 /// Parameters, buffers and the optimizer's state.
@@ -36,7 +36,7 @@ struct RankState {
 /// The bytes of each rank's states, in the states' order.
 using RankBytes = std::vector<std::vector<std::string>>;
 
-/// The state of a random generator, which it shares.
+/// The state of `generator`, which the RankState shares.
 RankState generator_state(const std::string& name, const at::Generator& generator);
 
 void write_ranks(const hdf5::Group& root, const std::vector<RankState>& states,

@@ -129,7 +129,7 @@ void add_reductions_table(results::Run& run, const std::vector<BucketTimes>& buc
 struct RankWaiting {
     double waited = 0;            // s, median over steps
     std::int64_t last_times = 0;  // steps in which the rank came last
-    std::string phase = "none";   // that exceeds the other ranks' mean of it the most
+    std::string phase = "none";   // that exceeds the other ranks' mean most
     double excess = 0;            // s, of this phase
 };
 

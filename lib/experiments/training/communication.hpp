@@ -1,6 +1,6 @@
-// Analysis of all ranks' reductions: transfer time, its part inside backward, and the rank that the
-// others waited for; and of the overlap. No LibTorch in here; analyse() and estimate_overlap() are
-// pure functions.
+// Analyses all ranks' reductions (transfer time, its part inside backward, the rank that the others
+// waited for) and the overlap. No LibTorch in here; analyse() and estimate_overlap() are pure
+// functions.
 #pragma once
 
 #include <functional>
@@ -34,8 +34,8 @@ struct StepReductions {
     }
 };
 
-/// At most `most` of a rank's steps, spread evenly over a run of unknown length: when they are
-/// full, every second one is dropped, and half as many are added from then on. All ranks keep the
+/// At most `most` of a rank's steps, spread evenly over a run of unknown length: once `most` are
+/// kept, every second one is dropped, and half as many are added from then on. All ranks keep the
 /// same steps.
 class SampledSteps {
   public:
@@ -45,7 +45,7 @@ class SampledSteps {
     /// Adds the next step, or passes it over.
     void add(StepReductions step);
     const std::vector<StepReductions>& steps() const { return steps_; }
-    /// Steps that came, added or passed over.
+    /// Number of steps that came, added or passed over.
     std::size_t seen() const { return seen_; }
 
   private:
@@ -59,7 +59,7 @@ class SampledSteps {
 /// only outside of its backward.
 struct StepAnalysis {
     double transfer = 0;            ///< sum over reductions: total communication
-    double hidden = 0;              ///< its part inside the backward of the rank that came last
+    double hidden = 0;              ///< part of `transfer` in the backward of the last rank
     std::vector<double> wait;       ///< by rank: sum over reductions
     std::vector<double> idle;       ///< by rank: its waiting outside of backward
     std::vector<double> transfers;  ///< by reduction
@@ -77,7 +77,7 @@ bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take);
 
-/// What a step sums, by reduction.
+/// Bytes and parameters of each reduction of a step.
 struct Buckets {
     std::vector<std::size_t> bytes, parameters;
 };
@@ -117,8 +117,8 @@ struct OverlapEstimate {
 /// both.
 OverlapEstimate estimate_overlap(const OverlapPairs& pairs);
 
-/// Collective. Adds the overlap by this rank's times of the pairs and by `mine`, the reductions of
-/// their steps with communication; nothing without a pair.
+/// Collective. Adds the overlap. `pairs`: this rank's times; without a pair, adds nothing. `mine`:
+/// the reductions of the steps with communication.
 void add_overlap(results::Run& run, OverlapPairs pairs, const std::vector<StepReductions>& mine,
                  comm::Communicator& control);
 

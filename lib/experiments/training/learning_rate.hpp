@@ -9,13 +9,13 @@
 
 namespace ranklab::experiments {
 
-/// The learning rate by options that are settled, except for --lr-total-steps: with --steps a
-/// cosine falls over warm-up and steps.
+/// Returns the learning rate of settled options. Settles --lr-total-steps of a cosine if --steps is
+/// given: the rate then falls over warm-up and steps.
 train::LrSettings settle_learning_rate(vocabulary::TrainingSettings& settings,
                                        const vocabulary::CommonSettings& common);
 
-/// Settles the steps of a cosine if neither --lr-total-steps nor --steps gives them: `run_steps`,
-/// all of the run, or the published form's number from epochs and samples.
+/// Settles the length of a cosine if neither --lr-total-steps nor --steps gives it: `run_steps`,
+/// the steps of the run, or for cosine_published epochs x floor(samples / global batch).
 void settle_lr_total(vocabulary::TrainingSettings& all, train::LrSettings& settings,
                      std::int64_t samples, std::int64_t run_steps);
 

@@ -9,7 +9,7 @@
 namespace ranklab::experiments {
 namespace {
 
-// Steps for which memory is reserved. It grows between two steps of longer runs.
+// Steps for which memory is reserved. In longer runs, memory grows between two steps.
 constexpr std::int64_t kMostReserved = 1 << 20;
 
 std::vector<std::unique_ptr<StepObserver>> make_observers(ObservedRun& observed) {
@@ -22,7 +22,7 @@ std::vector<std::unique_ptr<StepObserver>> make_observers(ObservedRun& observed)
     return observers;
 }
 
-// Skipped steps do not count for the learning rate; a resumed run brings those of its past.
+// Skipped steps do not count for the learning rate. A checkpoint stores how many there were.
 std::int64_t updates_before(const ObservedRun& observed) {
     const auto* const scaler = observed.steps.scaler();
     return observed.schedule.first - (scaler == nullptr ? 0 : scaler->skipped());

@@ -12,10 +12,10 @@ namespace ranklab::experiments {
 class TrainingLoop {
   public:
     /// Collective. Gives all ranks one state, rank 0's or the checkpoint's, and makes the
-    /// observers, some of which check that state. `observed.end.failed` tells the result.
+    /// observers, some of which check that state: if a check fails, `observed.end.failed` is true.
     explicit TrainingLoop(ObservedRun& observed);
 
-    /// Makes all steps, or until an observer ends them. Collective.
+    /// Makes the planned steps, until an observer ends the run. Collective.
     void run();
     /// Ends the observers; the parameters are of no use afterwards. Collective.
     void end();
@@ -30,7 +30,7 @@ class TrainingLoop {
     ObservedRun& observed_;
     std::vector<std::unique_ptr<StepObserver>> observers_;
     train::LrSchedule rates_;
-    std::int64_t updates_;  // optimizer steps made, in earlier runs too: the schedule's clock
+    std::int64_t updates_;  // optimizer steps so far, with those of resumed runs
 };
 
 }  // namespace ranklab::experiments

@@ -20,7 +20,7 @@ struct MemoryPart {
 };
 
 // The storage of an operation's output, held so that no other output gets its address. If autograd
-// keeps it, its use count is above 1.
+// keeps the storage, its use count is above 1.
 struct HeldStorage {
     c10::Storage storage;
     std::int64_t fixed = 0, per_sample = 0;
@@ -59,7 +59,7 @@ class Recording : base::Immovable {
     at::CallbackHandle handle_;
 };
 
-// The batch and what autograd keeps of its forward, by an empty batch, which computes nothing.
+// The batch, and what autograd keeps of its forward: found with an empty batch, without computing.
 MemoryPart activations_of(nn::Model& model, const TrainingOptions& options) {
     Recorded all;
     const Recording recording(all);
@@ -76,7 +76,7 @@ MemoryPart activations_of(nn::Model& model, const TrainingOptions& options) {
     return sum;
 }
 
-// On the CPU, in memory that is never touched. Another memory format takes as much.
+// Makes the model on the CPU, in memory that is never touched. Another memory format takes as much.
 std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
     auto settings = options.settings;
     settings.channels_last = "false";
@@ -140,8 +140,8 @@ std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
     if (!knows_activations(options)) rows.pop_back();
     rows.push_back(
         {"memory",
-         fmt::format("tensors take {} a rank{}; backward, program, libraries, what they copy, and "
-                     "gaps in the heap come on top",
+         fmt::format("tensors take {} per rank{}; backward, program, libraries, what they copy, "
+                     "and gaps in the heap come on top",
                      base::human_bytes(static_cast<double>(bytes)),
                      knows_activations(options) ? "" : " without activations, which are not known"),
          false});

@@ -34,22 +34,22 @@ class RunEnd {
     bool ask();
     bool interrupted() const { return late || stop.signal() != 0; }
 
-    /// Whether the ranks agree after the present step.
+    /// Whether after the present step the ranks agree on going on.
     bool due() const { return wanted_ || stop.due(); }
-    /// Makes the ranks agree after the present step; called on all of them.
+    /// Makes the ranks agree after the present step. Called on all ranks.
     void agree_now() { wanted_ = true; }
     void agreed() { wanted_ = false; }
 
     StopPoll stop;
-    bool failed = false;  ///< a check failed: nothing was measured that counts
+    bool failed = false;  ///< a check failed: no measurement counts
     bool late = false;    ///< the time limit is over
-    bool enough = false;  ///< --target-ci has its interval, or its time is over
+    bool enough = false;  ///< --target-ci ends the run: reached, or no steps or time left
 
     // Set if the run ended before its planned steps:
     bool at_time_limit = false;
     int signal = 0;               ///< SIGTERM, SIGINT ...
-    std::string missing;          ///< work left undone, after "before": "the evaluation was made"
-    bool has_checkpoint = false;  ///< of the last step
+    std::string missing;          ///< undone work, as in "before the evaluation was made"
+    bool has_checkpoint = false;  ///< the last step was saved
 
   private:
     comm::Communicator& control_;
@@ -60,13 +60,13 @@ class RunEnd {
 
 /// An evaluation of the test samples. Equal on all ranks, except for its seconds.
 struct Validation {
-    std::int64_t step = 0;  ///< the last one before it
+    std::int64_t step = 0;  ///< the last step before the evaluation
     double seconds = 0;     ///< on this rank
     double loss = 0;
-    double accuracy = stats::kNone;  ///< of models that classify
+    double accuracy = stats::kNone;  ///< NaN unless the model classifies
 };
 
-/// For --profile lines: hits of a line of the loop outside of a step, and its seconds on this
+/// For --profile lines: how often a line of the loop outside of a step ran, and its seconds on this
 /// rank's host.
 struct LineTime {
     std::int64_t hits = 0;
@@ -96,7 +96,7 @@ struct LineTimes {
     [[nodiscard]] Hit hit(LineTime LineTimes::*line) { return wanted ? &(this->*line) : nullptr; }
 };
 
-/// A training run as its observers see it. Everything that it refers to outlives them.
+/// A training run as its observers see it. Everything it refers to outlives the observers.
 struct ObservedRun {
     const TrainingOptions& options;
     const measure::Schedule& schedule;
@@ -111,19 +111,19 @@ struct ObservedRun {
     LineTimes lines{.wanted = options.profiles("lines")};
     std::vector<MadeStep> made = {};           ///< all steps so far, in order
     std::vector<Validation> validations = {};  ///< all so far, in order
-    /// The planned steps; with --target-ci those until the next look at the interval.
+    /// The planned steps; with --target-ci the steps until the next check of the interval.
     std::int64_t steps_to_come = schedule.total;
 
     /// Counted steps up to and including `step`.
     std::int64_t counted(std::int64_t step) const {
         return std::max<std::int64_t>(0, step + 1 - schedule.first - schedule.warmup);
     }
-    /// Recorded steps that do not count.
+    /// Number of recorded steps that are warm-up.
     std::size_t warmup_rows() const {
         return std::min(static_cast<std::size_t>(schedule.warmup), made.size());
     }
-    /// Whether a checkpoint is due after `step`: as --checkpoint-every says, before an evaluation,
-    /// which takes long, and after the last step.
+    /// Whether a checkpoint is due after `step`: as --checkpoint-every says or each epoch, before
+    /// an evaluation, which takes long, and after the last step.
     bool saves_after(std::int64_t step, bool last) const {
         const auto& settings = options.settings;
         const bool ends_epoch = schedule.ends_epoch(step);
@@ -136,9 +136,9 @@ struct ObservedRun {
     }
 };
 
-/// Watches the steps of one run. The loop calls every verb outside of the timed part of a step, on
-/// all ranks in one order. An observer is made after the parameters were agreed on and before the
-/// first step; its constructor may be collective, too.
+/// Watches the steps of one run. The loop calls each function outside of the timed part of a step,
+/// on all ranks in one order. An observer is made after the parameters were agreed on and before
+/// the first step; its constructor may be collective, too.
 class StepObserver : base::Immovable {
   public:
     explicit StepObserver(ObservedRun& observed) : observed_(observed) {}
@@ -146,14 +146,14 @@ class StepObserver : base::Immovable {
 
     virtual void before(std::int64_t /*step*/) {}
     virtual void after(const MadeStep&) {}
-    /// Called after steps at which the ranks agree (RunEnd::due). Returns false to end the run
-    /// after this step, the same on all ranks. `last`: it is the last planned step, or an earlier
-    /// observer ended the run.
+    /// Called after the last step of the run or an epoch, and if RunEnd::due(). Returns false, on
+    /// all ranks alike, to end the run after this step. `last`: this is the last planned step, or
+    /// an earlier observer ended the run.
     virtual bool goes_on(const MadeStep&, bool /*last*/) { return true; }
-    /// Called once after the last step, or without any where a check failed before the first.
+    /// Called once after the last step; without any step if a check failed before the first.
     virtual void end() {}
 
-    /// A row of the table `verification`. All rows are known before the first fill().
+    /// Returns a row of the table `verification`. Called on all observers before the first fill().
     virtual std::optional<CheckResult> check() const { return std::nullopt; }
     /// Adds what it measured: `run` is complete on rank 0 only, `valid` is right on all ranks.
     virtual void fill(results::Run&, RankMeasurements&) {}
@@ -166,7 +166,7 @@ struct ObserverEntry {
     /// Whether the options ask for it; null: always. An observer that is off costs nothing.
     bool (*wanted)(const TrainingOptions& options) = nullptr;
     std::unique_ptr<StepObserver> (*make)(ObservedRun& observed);
-    bool in_trials = false;  ///< also of --ablation, which makes trials in place of the loop
+    bool in_trials = false;  ///< also with --ablation, which replaces the loop by trials
 };
 
 template <class Observer>

@@ -207,7 +207,7 @@ void settle_overlap(TrainingSettings& settings, int world_size) {
         world_size > 1 && entry_of(train::gradient_syncs(), *settings.sync).keeps_ranks_equal;
     if (!measurable && settings.overlap_steps.value_or(0) > 0)
         throw base::OptionError(
-            "--overlap-steps compares with and without communication; this run has none");
+            "--overlap-steps compares steps with and without communication; this run has none");
     const std::int64_t steps = settings.steps.value_or(200);
     settle(settings.overlap_steps,
            measurable && steps >= 20 ? std::clamp<std::int64_t>(steps / 10, 6, 20) : 0);

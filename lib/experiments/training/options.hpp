@@ -47,7 +47,7 @@ struct TrainingOptions {
     nn::Outline outline;    ///< of the model
     std::string structure;  ///< a hash of a user's own network
     train::Compression compression = train::Compression::none;
-    train::LrSettings rate;  ///< total_steps 0: all of the run, see settle_lr_total
+    train::LrSettings rate;  ///< total_steps 0: open until settle_lr_total
     Input input = Input::real;
     std::optional<Delay> delay;
 
@@ -59,14 +59,14 @@ struct TrainingOptions {
         return settings.ops == "libtorch" ? nn::Ops::libtorch : nn::Ops::ranklab;
     }
     bool broadcasts_buffers() const { return !settings.no_broadcast_buffers; }
-    /// Whether --profile has `what`: "lines" or "layers".
+    /// Whether --profile lists `what`: "lines" or "layers".
     bool profiles(const std::string& what) const;
-    /// As header, dry run and results file show them.
+    /// The options as header, dry run and results file show them.
     std::vector<options::Effective> effective() const;
 };
 
-/// Settles the defaults from the model's document and the number of ranks. Throws OptionError for
-/// impossible options.
+/// Settles the defaults from the model's published settings and the number of ranks. Throws
+/// OptionError for impossible options.
 TrainingOptions settle_training(const options::Options& given,
                                 const vocabulary::CommonSettings& common, int world_size);
 
@@ -80,7 +80,7 @@ std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
 nn::InputShape model_input(const TrainingOptions& options);
 /// The model's size, found without making its weights.
 nn::Outline outline_of(const TrainingOptions& options);
-/// Bytes of one sample's input and target in fp32.
+/// Bytes of one sample's input and target: fp32 numbers, and int64 tokens and classes.
 std::int64_t sample_bytes(const TrainingOptions& options);
 /// Makes `count` random samples on the CPU.
 train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count);
@@ -92,8 +92,8 @@ int compute_threads(const TrainingOptions& options);
 /// "made for 288 ranks", with the options that a smaller job needs; "" without --expected-ranks.
 std::string made_for_note(const TrainingOptions& options, int world_size);
 
-/// Settles how buckets are moved: as the user says, or else by where the ranks are and whether a
-/// core is free of compute threads; equal on all ranks. Collective.
+/// Settles --transfer and --mpi-progress, if not given, by whether all ranks are on one host and
+/// each has a core without compute threads. Equal on all ranks. Collective.
 TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& control);
 
 /// Rows of a dry run: the memory of a rank's tensors at its batch, without activations if they are
@@ -111,8 +111,8 @@ void write_bucket_file(const TrainingOptions& options);
 /// Throws OptionError or EnvironmentError if ranks or memory do not suffice. Collective.
 void check_resources(const TrainingOptions& options, const RunContext& around);
 
-/// Collective. The run's settings also have the values that depend on the number of samples: the
-/// warm-up of epochs and the length of a cosine.
+/// Collective. The run's settings also have the values that depend on the number of samples:
+/// --warmup with --epochs, and the length of a cosine.
 results::Run make_training_run(TrainingOptions options, const RunContext& around);
 
 /// Returns the catalogue's entry of that name, which the schema has checked.

@@ -25,7 +25,7 @@ std::vector<double> differences(const std::vector<double>& a, const std::vector<
 }
 
 bool lies_in(double value, const stats::Interval& range) {
-    return value >= range.low && value <= range.high;  // never where it is NaN
+    return value >= range.low && value <= range.high;  // false for NaN
 }
 
 std::string percent(double share) {

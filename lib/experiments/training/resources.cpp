@@ -122,7 +122,7 @@ nn::ModelConfig model_config(const TrainingOptions& options) {
 
 }  // namespace
 
-// One seed gives every rank the same weights. Rank 0's are broadcast all the same.
+// One seed gives every rank the same weights. Rank 0's weights are broadcast nevertheless.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
     const auto entry = model_entry(options.settings);
     torch::manual_seed(options.seed());

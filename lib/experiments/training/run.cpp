@@ -298,7 +298,7 @@ class TrainingPlan final : public Plan {
         });
     }
 
-    /// A stop signal ends the run, which is marked. Before the first step it throws
+    /// After a stop signal the run ends early and says so; before the first step, throws
     /// base::Interrupted.
     Runs run(const RunContext& context) const override {
         return {{make_training_run(settled_, context)}};

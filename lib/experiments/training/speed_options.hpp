@@ -20,13 +20,13 @@ namespace ranklab::experiments {
 using CountGpus = std::function<std::int64_t()>;
 std::int64_t usable_gpus();
 
-/// Settles --device, --replicas and --backend. --mode and --sync are settled before. Throws
-/// OptionError for impossible ones.
+/// Settles --device, --replicas, --ops and --backend; --mode and --sync must be settled. Throws
+/// OptionError if they conflict.
 void settle_speed(vocabulary::TrainingSettings& settings, int world_size,
                   const CountGpus& count_gpus = usable_gpus);
 
-/// Settles the memory format: as asked, else `by_default`, the model's. On a GPU the default is
-/// channels-last in 16 bits only, for tensor cores. Throws OptionError if LibTorch fails with it.
+/// Settles the memory format: as given, or else channels-last if `by_default` (the model's), on a
+/// GPU in 16 bits only, for tensor cores. Throws OptionError if LibTorch fails with it.
 void settle_channels_last(vocabulary::TrainingSettings& settings, const nn::Outline& outline,
                           bool by_default);
 

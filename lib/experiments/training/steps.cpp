@@ -33,7 +33,7 @@ std::unique_ptr<train::LayerProfile> make_layer_profile(const StepParts& parts,
     return std::make_unique<train::LayerProfile>(model, marks, std::move(wait));
 }
 
-// Null unless ranks are kept equal: then all use rank 0's running statistics.
+// Gives all ranks rank 0's running statistics of BatchNorm. Null if nothing is to be broadcast.
 std::unique_ptr<train::BufferSync> make_buffer_sync(const StepParts& parts, const nn::Model& model,
                                                     bool keeps_ranks_equal,
                                                     comm::Communicator& data_plane) {
@@ -213,7 +213,7 @@ MadeStep TrainingSteps::make(std::int64_t step) {
             tensors.count());
     }
     if (input_ != Input::io_only) made.updated = stepper_->update();
-    // Read here, not between forward and backward, where it would wait for a device.
+    // The loss is read here: between forward and backward, reading it would wait for a device.
     for (const auto& [loss, samples] : losses)
         if (loss.defined()) made.loss_sum += loss.item<double>() * static_cast<double>(samples);
     end_step();

@@ -37,7 +37,7 @@ class DelayedPhases final : public base::PhaseSink {
     std::optional<Delay> delay_;
 };
 
-/// The parts that make a step. All outlive it.
+/// What TrainingSteps works with. All of it must outlive the steps.
 struct StepParts {
     const TrainingOptions& options;
     const data::DataSet& data;
@@ -51,7 +51,7 @@ struct StepParts {
     torch::Device device = torch::kCPU;
 };
 
-/// The strategy that the options ask for. The communicators outlive it.
+/// Makes the strategy of --sync. The communicators must outlive the strategy.
 std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options,
                                                comm::Communicator& data_plane,
                                                comm::Communicator& control);
@@ -61,10 +61,10 @@ std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options,
 struct MadeStep {
     std::int64_t step = 0;         ///< counted over epochs, from 0
     double learning_rate = 0;      ///< set by the loop
-    double loss_sum = 0;           ///< mean losses x their samples
+    double loss_sum = 0;           ///< sum of mean loss x samples over micro-batches
     std::int64_t local = 0;        ///< samples of this rank
     std::int64_t global = 0;       ///< samples of all ranks: the divisor of the mean loss
-    std::int64_t unrepeated = 0;   ///< of `global`, those that samples/s counts
+    std::int64_t unrepeated = 0;   ///< `global` without repeated samples, for samples/s
     bool updated = false;          ///< false: the gradients were not finite (GradScaler)
     data::ReadTimes reading = {};  ///< of the loader's threads, for this step's samples
     measure::StepTimes times = {};
@@ -98,9 +98,9 @@ class TrainingSteps {
     /// Null without fp16; its skipped() steps do not count for a schedule by steps.
     train::GradScaler* scaler() const { return scaler_.get(); }
     const train::InputConverter& converter() const { return convert_; }
-    /// As the sync strategy promises.
+    /// Whether the sync strategy keeps the ranks' parameters equal.
     bool keeps_ranks_equal() const { return keeps_ranks_equal_; }
-    /// Several ranks train, each by its own samples alone.
+    /// Whether several ranks each train a model of their own.
     bool trains_alone() const { return parts_.control.world_size() > 1 && !keeps_ranks_equal_; }
     /// The phases of a step, in order. Other phases are not reported.
     std::vector<base::Phase> phases() const;
@@ -112,7 +112,7 @@ class TrainingSteps {
     train::LayerProfile* layers() const { return layers_.get(); }
     /// Micro-batches of all steps so far.
     std::int64_t batches() const { return batches_; }
-    /// Null in other modes than dp.
+    /// Null unless the mode is dp.
     train::DataParallel* replicas() const { return replicas_; }
     /// The GPUs of this rank that compute; none on the CPU.
     std::vector<torch::Device> gpus() const;

@@ -76,9 +76,9 @@ class Saving final : public StepObserver {
     }
 
     std::vector<RankState> states_;
-    std::vector<double> seconds_;  // of each written one, on this rank
-    std::int64_t last_step_ = 0;   // completed in the last one written
-    std::uint64_t bytes_ = 0;      // of the last one written
+    std::vector<double> seconds_;  // of each checkpoint written, on this rank
+    std::int64_t last_step_ = 0;   // completed in the last checkpoint written
+    std::uint64_t bytes_ = 0;      // of the last checkpoint written
     std::vector<base::Failure> failures_;
 };
 

@@ -19,8 +19,8 @@ class TargetInterval final : public StepObserver {
     void after(const MadeStep& made) override {
         if (convergence_.due(observed_.counted(made.step))) observed_.end.agree_now();
     }
-    // The planned steps are made in any case. Then the target, the time limit or the most steps end
-    // the run.
+    // Makes the planned steps in any case. Then the target, the time limit or the largest number of
+    // steps ends the run.
     bool goes_on(const MadeStep& made, bool last) override {
         const auto now = observed_.counted(made.step);
         const bool out_of_time = now >= least_ && (observed_.end.late || last);
@@ -28,7 +28,7 @@ class TargetInterval final : public StepObserver {
         observed_.end.enough = convergence_.reached() || out_of_time;
         return !observed_.end.enough;
     }
-    // A time limit that came in the last evaluation ends a run that has its planned steps as well.
+    // A time limit in the last evaluation: with the planned steps made, --target-ci ended the run.
     void end() override {
         if (!observed_.end.at_time_limit) return;
         const auto now = observed_.counted(observed_.made.back().step);

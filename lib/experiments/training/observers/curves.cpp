@@ -90,7 +90,7 @@ class Curves final : public StepObserver {
         write(validation.step + 1, std::move(scalars));
     }
 
-    // The file begins with its first point: a run that is refused leaves none.
+    // Makes the file at the first point, so that a run that is refused leaves no file.
     void write(std::int64_t step, const std::vector<results::Scalar>& scalars) {
         if (!std::exchange(begun_, true))
             whole_ = file_->start(observed_.schedule.first + 1) && file_->add_settings(settings());

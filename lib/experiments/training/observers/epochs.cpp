@@ -9,7 +9,7 @@
 namespace ranklab::experiments {
 namespace {
 
-// Times are the sums over its steps, without the time between them.
+// One row of the table. Its seconds are the sum over its steps, without the time between steps.
 struct Epoch {
     std::int64_t number = 0;  ///< from 1, as in PyTorch's examples
     std::int64_t steps = 0, samples = 0, global = 0;

@@ -45,12 +45,12 @@ class Equality final : public StepObserver {
         if (!difference_.empty()) return CheckResult{check, CheckOutcome::failed, difference_};
         if (!compares_)
             return CheckResult{check, CheckOutcome::not_verified,
-                               "equal at the start; sync none lets ranks drift apart"};
+                               "equal at the start; with --sync none ranks drift apart"};
         const bool with_buffers = !observed_.model.buffers().empty();
         return CheckResult{
             check, CheckOutcome::passed,
             fmt::format("bit by bit, {}{}", times_text(comparisons_),
-                        with_buffers ? "; buffers once, where rank 0's were handed to all" : "")};
+                        with_buffers ? "; buffers once, after rank 0's were broadcast" : "")};
     }
 
   private:

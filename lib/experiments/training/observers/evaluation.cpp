@@ -50,7 +50,7 @@ class Evaluation final : public StepObserver {
     }
 
   private:
-    // Returns false if it was interrupted.
+    // Returns false if the evaluation was interrupted.
     bool evaluate(std::int64_t step) {
         observed_.around.progress.activity("evaluating the test samples");
         const base::Annotation mark("evaluate");

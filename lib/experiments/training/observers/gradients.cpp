@@ -1,4 +1,4 @@
-// The gate: before the first step, the first gradient is compared with a reference.
+// Before the first step, compares the first gradient with a reference.
 #include <fmt/format.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/types.h>
@@ -67,8 +67,8 @@ double norm_of(const torch::Tensor& numbers) {
     return std::sqrt(sum);
 }
 
-// Relative to the parameter's own largest number. Differences within the rounding of the largest
-// number of all count as 0: the gradient of a bias before BatchNorm is rounding alone.
+// The largest difference of each parameter's gradient, relative to its largest number. Differences
+// within the rounding of the largest of all gradients count as 0, as for a bias before BatchNorm.
 std::vector<double> differences(const torch::Tensor& expected,
                                 const std::vector<torch::Tensor>& parameters, double rounding) {
     std::vector<double> worst;

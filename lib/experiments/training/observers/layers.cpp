@@ -1,4 +1,4 @@
-// --profile layers: the times of each layer beside the roof, what this machine could do at most.
+// --profile layers: the times of each layer, and the roofline: the most that this machine can do.
 #include <fmt/format.h>
 #include <torch/utils.h>
 
@@ -33,7 +33,7 @@ double shortest_of(bool on_gpu, const std::function<void()>& work) {
     return shortest;
 }
 
-// The faster of a matrix product and a convolution: which one depends on LibTorch's library.
+// The faster of a matrix product and a convolution, which depends on LibTorch's libraries.
 double most_flops_per_s(torch::TensorOptions type, bool on_gpu) {
     const std::int64_t edge = on_gpu ? 8192 : 1024;  // keeps a GPU busy
     constexpr std::int64_t kChannels = 64, kImages = 16, kSide = 56, kFilter = 3;
@@ -88,7 +88,7 @@ class Layers final : public StepObserver {
         batches_ = observed_.steps.layers()->batches();
     }
 
-    // Measures the roof on all ranks at once, in the run's number format.
+    // Measures the roofline on all ranks at once, in the run's number format.
     void fill(results::Run& run, RankMeasurements&) override {
         if (observed_.made.empty()) return;
         const auto type = torch::TensorOptions(observed_.options.parameter_type())

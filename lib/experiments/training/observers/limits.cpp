@@ -13,7 +13,7 @@ class Limits final : public StepObserver {
 
     bool goes_on(const MadeStep&, bool last) override {
         auto& end = observed_.end;
-        if (last) return true;  // the plan ends the run, or a failure
+        if (last) return true;  // the run ends as planned, or by a failure
         end.signal = end.stop.signal();
         end.at_time_limit = end.late && end.signal == 0;
         return !end.interrupted();
@@ -44,7 +44,7 @@ class Limits final : public StepObserver {
             return fmt::format("after {} of {} steps", made, total);
         const auto least = observed_.schedule.warmup + *observed_.options.settings.steps;
         if (made < least) return fmt::format("after {} of {} steps", made, least);
-        return fmt::format("after {} steps, of which --target-ci wanted {} at least", made, least);
+        return fmt::format("after {} steps (--target-ci needs at least {})", made, least);
     }
 };
 

@@ -1,5 +1,5 @@
-// --overlap-steps: pairs of steps with and without communication, after the run. They leave other
-// parameters than the run's.
+// --overlap-steps: pairs of steps with and without communication, after the run. These steps change
+// the parameters.
 
 #include "experiments/training/communication.hpp"
 #include "experiments/training/observer.hpp"
@@ -28,8 +28,8 @@ class OverlapPairsProbe final : public StepObserver {
     }
 
   private:
-    // The first pair warms up. Pairs begin in turns with either step: a machine that slows down
-    // slows both. A stop signal leaves fewer pairs.
+    // The first pair warms up. Pairs begin alternately with either step, so that drift of the
+    // machine affects both. A stop signal leaves fewer pairs.
     void make_pairs(std::int64_t pairs) {
         observed_.steps.plan(0, 2 * (pairs + 1));
         std::int64_t step = 0;

@@ -1,4 +1,4 @@
-// When each rank's gradients were ready, handed over and summed, and which rank the others await.
+// When each rank's gradients were ready, handed over and summed, and which rank others wait for.
 #include "experiments/training/communication.hpp"
 #include "experiments/training/observer.hpp"
 #include "host/process.hpp"
