@@ -118,7 +118,7 @@ class Cosmology(Case):
             with h5py.File(self.folder / name, "w") as file:
                 file["Nbody"], file["Hydro"] = np.zeros((4, 4, 4, 4), kind), np.zeros((5, 4, 4, 4), "f4")
                 file["Hydro"][2, 3, 0, 1] = bad
-        for name, ranks, *parts in (("cut.h5", 1, "truncated"), ("nan.h5", 3, "/Hydro", "[2, 3, 0, 1]"), ("doubles.h5", 1, "no float32")):
+        for name, ranks, *parts in (("cut.h5", 1, "truncated"), ("nan.h5", 3, "/Hydro", "[2, 3, 0, 1]"), ("doubles.h5", 1, "not hold float32")):
             with self.subTest(name):
                 self.assertSays(data("verify", name, ranks=ranks, cwd=self.folder), 3, name, *parts)
 

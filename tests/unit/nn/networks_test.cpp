@@ -144,9 +144,10 @@ TEST(UNet3d, TakesVolumesWhoseEdgesHalveEvenly) {
     EXPECT_EQ(output_sizes(volume(128, 64, 64)), (std::vector<std::int64_t>{2, 5, 128, 64, 64}));
     EXPECT_EQ(output_sizes(volume(32, 64, 96, false)),
               (std::vector<std::int64_t>{2, 5, 32, 64, 96}));
-    EXPECT_THAT(refusal("unet3d", volume(64, 96, 64)), HasSubstr("6 times, but one is 96"));
-    EXPECT_THAT(refusal("unet3d", volume(64, 64, 48, false)), HasSubstr("5 times, but one is 48"));
-    EXPECT_THAT(refusal("unet3d", volume(64, 64, 0)), HasSubstr("multiples of 64"));
+    EXPECT_THAT(refusal("unet3d", volume(64, 96, 64)), HasSubstr("6 times, but one edge is 96"));
+    EXPECT_THAT(refusal("unet3d", volume(64, 64, 48, false)),
+                HasSubstr("5 times, but one edge is 48"));
+    EXPECT_THAT(refusal("unet3d", volume(64, 64, 0)), HasSubstr("multiple of 64"));
 }
 
 TEST(UNet3d, WeighsTheDensitysPeaksInItsLoss) {
