@@ -18,7 +18,7 @@ namespace ranklab::comm {
 struct BackendEntry {
     std::string name;
     std::string summary;           ///< one line for --list
-    Memory memory = Memory::host;  ///< where its buffers lie; device: it needs a GPU for each rank
+    Memory memory = Memory::host;  ///< of the backend's buffers; device: one GPU per rank
     bool one_rank_alone = false;   ///< serves one rank and needs no MPI
     /// Why the backend cannot serve these ranks here; "" if it can. Collective; equal on all ranks.
     std::function<std::string(Communicator& control)> refuses;

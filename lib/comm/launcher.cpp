@@ -19,7 +19,7 @@ struct Names {
     const char* launcher;
     const char* size;
     const char* rank;
-    const char* sign = nullptr;  // set by this launcher only, if others set `size` and `rank`, too
+    const char* sign = nullptr;  // set by this launcher only, to tell it from others
 };
 
 // Innermost first: mpirun inside a Slurm allocation leaves Slurm's variables set. jsrun also sets

@@ -30,7 +30,7 @@ class MpiEnvironment {
     /// control().
     Communicator& exit_plane() { return *exit_plane_; }
 
-    /// The code that all ranks have agreed on.
+    /// Sets the exit code that all ranks have agreed on.
     void exit_with(int code) { exit_code_ = code; }
 
     /// Ends all ranks with this exit code; before MPI_Init has returned, this process only. Any

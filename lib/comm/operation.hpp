@@ -55,7 +55,7 @@ struct Transfer {
 class Prepared {
   public:
     virtual ~Prepared() = default;
-    /// Makes the operation once and completes it.
+    /// Performs the operation once and returns when it is complete.
     virtual void run() = 0;
     /// Starts the operation and returns. Only one may be under way.
     virtual Request start() = 0;

@@ -11,7 +11,7 @@
 
 namespace ranklab::forecast {
 
-/// Strong: all ranks share one work. Weak: each rank has its own.
+/// Strong: all ranks share one fixed work. Weak: each rank has work of its own.
 enum class Scaling { strong, weak };
 inline const char* name_of(Scaling scaling) {
     return scaling == Scaling::strong ? "strong" : "weak";
@@ -43,8 +43,8 @@ enum class Refusal {
     warm_up_inside,      ///< the first run at each rank count is slower than the rest
     misfit,              ///< no curve fits the points
     jump,                ///< the time jumps between two points
-    held_out_missed,     ///< the largest point lies outside the forecast from the others
-    one_node,            ///< the forecast spans several nodes, fewer than two points do
+    held_out_missed,     ///< the largest point lies outside the forecast from the other points
+    one_node,            ///< the forecast spans several nodes, but fewer than two points do
     beyond_reach,        ///< more than kReach times the largest point
     // of forecasts by mechanism
     no_layers,           ///< no run of one rank has the table `layers`
@@ -57,7 +57,7 @@ enum class Refusal {
 struct CurveForecast {
     double ranks = 0;
     Refusal refusal = Refusal::none;
-    /// With the 95 % interval of a mean over as many processes as an average point has.
+    /// The time, with the 95 % interval of a mean over as many processes as an average point has.
     Estimate estimate = {};
     std::vector<double> ranks_to_measure = {};  ///< measuring them ends a refusal
 };

@@ -111,7 +111,7 @@ Posterior::Basis Posterior::basis_at(double ranks) const {
 }
 
 std::vector<Posterior::Axis> Posterior::axes_of(const Model& model) const {
-    constexpr int kSteps[] = {60, 30, 14, 9};  // by the number of axes
+    constexpr int kSteps[] = {60, 30, 14, 9};  // of an axis, by the number of axes
     // Logarithms of fractions of the ideal time at the largest point.
     const double low = std::log(3e-4), high = std::log(20);
     const double most = scaling_ == Scaling::strong ? 1 : 0.7;

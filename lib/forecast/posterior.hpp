@@ -33,7 +33,7 @@ class Posterior {
     /// point has.
     Estimate at(double ranks, double confidence) const;
     double median(double ranks) const { return quantile(bins(ranks), 0.5); }
-    /// The fraction by which `processes` more at `ranks` would narrow the interval at `target`.
+    /// The fraction by which `processes` new times at `ranks` narrow the interval at `target`.
     double narrowing(double ranks, double processes, double target) const;
     std::map<std::string_view, double> weights() const;
     /// Variance of the logarithm of one process' time, from the points' residuals about the best

@@ -23,7 +23,7 @@ void create(const Object& object, const std::string& name, hid_t type, const voi
 }
 
 // Reads an attribute of one value. Throws DataError unless its type class is in `wanted`; texts
-// must have variable length. The library allocates a text.
+// must have variable length. HDF5 allocates a text, the caller frees it.
 template <class Value>
 Value read(const Object& object, const std::string& name, std::initializer_list<H5T_class_t> wanted,
            hid_t as) {

@@ -88,8 +88,8 @@ void DatasetFile::create() try {
     rethrow_of_place(error, 1);
 }
 
-// Rethrows the error of a failed write of `bytes`: as EnvironmentError if the file is gone, as
-// after a removal of its folder, or the disk is full.
+// Rethrows the error of a failed write of `bytes`: as EnvironmentError if the file is gone (its
+// folder was removed) or the disk is full.
 void DatasetFile::rethrow_of_place(const base::Hdf5Error& error, std::uint64_t bytes) const {
     const bool gone = ::access(path_.c_str(), F_OK) != 0;
     if (!gone && !there_is_no_room(error.what(), path_, bytes)) throw error;

@@ -93,10 +93,10 @@ class DatasetFile {
         write(dataset, box, base::Element::f32, values.data(), values.size(), requested);
     }
 
-    /// Collective. Afterwards the file has its full size, so that its blocks can be reserved.
+    /// Collective. Afterwards the file has its full size, and callers can reserve its blocks.
     void flush();
     void close();
-    /// fsync, to be called after close(): this node's cached part of the file reaches the device.
+    /// Calls fsync, after close(): brings this node's cached part of the file to the device.
     void sync();
 
     /// The number of this rank's write() calls by outcome.

@@ -1,5 +1,5 @@
-// HDF5 files on a POSIX file system. HDF5's file locks are off: ranklab's files are never changed
-// in place (results/) or have one owner.
+// HDF5 files on a POSIX file system. HDF5's file locks are off: a results file is never changed in
+// place, other files have one owner.
 #pragma once
 
 #include <cstddef>

@@ -83,7 +83,7 @@ void use_mpi_io(const Id& access, const DatasetFileOptions& options) {
         info.reset(raw);
         set_hints(raw, options);
     }
-    // HDF5 keeps a duplicate of both.
+    // HDF5 keeps duplicates of the communicator and the hints.
     check<H5Pset_fapl_mpio>("file access", access.get(), *static_cast<const MPI_Comm*>(options.mpi),
                             info.get());
     check<H5Pset_coll_metadata_write>("file access", access.get(), options.collective_metadata);

@@ -50,7 +50,7 @@ Rows open_rows(const std::string& name) try {
     if (!is_hdf5(file))
         throw base::DataError(fmt::format("{} is not an HDF5 file; check the name", file));
     const auto opened = std::make_shared<const File>(File::open_to_read(file));
-    // Consecutive rows of one chunk are then decompressed once.
+    // With this cache, consecutive rows of one chunk are decompressed once.
     constexpr std::size_t kCacheBytes = std::size_t{64} << 20U;
     const Id access = own<H5Pcreate>(name, H5P_DATASET_ACCESS);
     check<H5Pset_chunk_cache>(name, access.get(), kChunkSlots, kCacheBytes, 0.75);

@@ -1,4 +1,4 @@
-// --monitor's samples of the GPUs, by their own thread because a call of the driver may block.
+// Samples the GPUs for --monitor, in a thread of its own because a call of the driver may block.
 #pragma once
 
 #include <sys/types.h>

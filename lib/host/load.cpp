@@ -84,7 +84,7 @@ Use UseMeter::use() const {
     use.seconds = end.at_s - begin_.at_s;
     use.cpu_s = end.cpu_s - begin_.cpu_s;
     use.peak_rss_bytes = peak_rss_bytes();
-    // Some systems have the file but count nothing in it.
+    // Some systems have /proc/stat but count nothing in it.
     if (begin_.all_s && end.all_s &&
         *end.all_s - *begin_.all_s >= 0.5 * use.seconds * use.host_cpus)
         use.busy_s = *end.busy_s - *begin_.busy_s;

@@ -42,7 +42,7 @@ class StartUp {
         static auto fields(auto& self) { return std::tie(self.name, self.seconds); }
     };
 
-    /// Ends `part`, which began at the end of the previous part, the first at the process's start.
+    /// Ends `part`. A part begins at the previous one's end, the first at the process's start.
     void done(std::string part);
     /// Ends the last part; later calls have no effect.
     void finish(std::string part);

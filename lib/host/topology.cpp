@@ -136,8 +136,7 @@ std::vector<fs::path> folders_below(const fs::path& top, const std::string& path
 }
 
 // Lines of /proc/self/cgroup are "0::/path" in version 2, "1:cpu,cpuacct:/path" in version 1
-// (cgroups(7)). A controller belongs to one version only; a line of version 1 that names it
-// decides.
+// (cgroups(7)). A controller belongs to one version only: to version 1 if such a line names it.
 OwnCgroups own_cgroups(const std::string& controller, const fs::path& root) {
     const auto mounts = root / "sys/fs/cgroup";
     OwnCgroups own;

@@ -50,7 +50,7 @@ std::optional<double> least_limit(const CpuQuota& quota);
 /// The number after a word in a file: "MemAvailable: 123 kB", "inactive_file 123".
 std::optional<std::int64_t> number_behind(const std::filesystem::path& file, std::string_view word);
 
-/// Bytes that the process's cgroups can still allocate without swapping; nullopt if unknown.
+/// Bytes that host and cgroups let the process still allocate without swapping; nullopt if unknown.
 std::optional<std::int64_t> free_memory(const std::filesystem::path& root = "/");
 
 /// A rank's GPU.

@@ -77,7 +77,7 @@ void evict(const fs::path& file) {
     // files that were only read.
     if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
         base::throw_errno("fsync", file, errno, kSetting);
-    // If the kernel refuses, the pages stay, and residency_of() shows it.
+    // If the kernel refuses, the pages stay, and residency_of() shows them.
     static_cast<void>(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED));
 }
 

@@ -43,7 +43,7 @@ std::optional<std::uint64_t> delivered_bytes();
 /// cannot be opened or written back.
 void evict(const std::filesystem::path& file);
 
-/// Evidence about one read, or about several files or ranks.
+/// What was measured about a read, of one file or summed over files and ranks.
 struct CacheEvidence {
     base::FileSystem file_system;
     std::uint64_t requested = 0;                    ///< bytes read
@@ -71,7 +71,7 @@ struct CacheLabel {
     std::string why;   ///< one sentence, with the numbers
 };
 
-/// A read is cold if before it at most kColdShare of the bytes were in the page cache, and warm
+/// A read is cold if at most kColdShare of the bytes were in the page cache beforehand, and warm
 /// from kWarmShare on, unless the bytes that the block layer delivered contradict it.
 inline constexpr double kColdShare = 0.01;
 inline constexpr double kWarmShare = 0.99;

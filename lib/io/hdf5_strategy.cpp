@@ -143,7 +143,7 @@ void Hdf5Strategy::open() {
     make_datasets();
 }
 
-// HDF5 would not report why the system refused to make the file.
+// Checks folder and free space here: HDF5 would not report why it could not make the file.
 void Hdf5Strategy::check_place() const {
     if (place_.ranks.rank() != 0) return;
     std::error_code unknown;
@@ -208,7 +208,7 @@ void Hdf5Strategy::write() {
         for (std::int64_t id = share.first; id < share.end(); ++id) produce_record(id);
         close_dataset();
     } catch (...) {
-        failure_ = std::current_exception();  // close() throws, where all ranks meet
+        failure_ = std::current_exception();  // close() throws it, since all ranks meet there
     }
 }
 

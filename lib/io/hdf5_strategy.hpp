@@ -92,7 +92,7 @@ class Hdf5Strategy : public Strategy {
     std::int64_t open_id_ = -1;
     Values values_;
     bool unfinished_ = false;
-    std::exception_ptr failure_;  // of write(), which close() throws
+    std::exception_ptr failure_;  // of write(); close() throws it
     std::vector<results::Table> tables_;
     std::vector<Remark> warnings_;
 };

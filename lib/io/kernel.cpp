@@ -5,8 +5,8 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 
-// Compiles a function for several processors: without SSE 4.1 trunc() is a call. No version may use
-// fused multiply-adds, which NumPy does not use (-ffp-contract=off).
+// Compiles a function for several processors, since without SSE 4.1 trunc() is a call. No version
+// may use fused multiply-adds, which NumPy does not use (-ffp-contract=off).
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define RANKLAB_VERSIONS __attribute__((target_clones("avx512f", "avx2", "sse4.1", "default")))

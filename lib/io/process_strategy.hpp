@@ -29,7 +29,7 @@ class WorkerProcess : base::Immovable {
 
     int socket() const { return channel_.get(); }
     void send(std::span<const double> task);
-    /// Waits for the next report. Throws the worker's error, or EnvironmentError if it ended.
+    /// Awaits the next report. Throws the worker's error, or EnvironmentError if the worker ended.
     WorkerReport receive();
     /// Announces that no more work comes: the worker finishes its record and ends.
     void dismiss() noexcept { ::shutdown(channel_.get(), SHUT_WR); }
@@ -66,7 +66,7 @@ class ProcessStrategy : public FileStrategy {
 
   protected:
     void send(std::size_t worker, std::span<const double> task);
-    /// Puts an id in the queue that all workers share; false if it is full.
+    /// Puts an id in the queue that all workers share; false if the queue is full.
     bool offer(std::int64_t id);
     /// Announces that no more ids come.
     void close_queue() { queue_.reset(); }

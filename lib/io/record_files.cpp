@@ -45,7 +45,7 @@ struct DigitPairs {
 };
 constexpr DigitPairs kPairs;
 
-// value * 2^64 if that is an integer below 2^64, otherwise 0. value > 0.
+// Returns value * 2^64 if it is an integer below 2^64, otherwise 0. Requires value > 0.
 std::uint64_t as_fraction_of_2_to_64(double value) {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     const int exponent = static_cast<int>(bits >> 52U) - 1023;  // of the leading bit
@@ -73,8 +73,8 @@ class Unfinished : base::Immovable {
     bool finished_ = false;
 };
 
-// One writev() for both: after a separate write of a 128 B header the page cache would copy the
-// second part to worse addresses.
+// One writev() for both: after a separate write of the 128 B header the kernel copies the second
+// part more slowly.
 void write_all(int fd, std::span<const char> first, std::span<const char> second,
                const fs::path& path) {
     while (!first.empty() || !second.empty()) {

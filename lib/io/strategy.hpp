@@ -51,8 +51,8 @@ class Strategy {
     /// The records that this rank wrote. nullopt: the rank's share by base::share_of or, if the
     /// strategy is not parallel, all records on rank 0.
     virtual std::optional<std::vector<base::Share>> written() const { return std::nullopt; }
-    /// Times of each process that wrote for this rank at the same time. Empty: the rank itself
-    /// wrote, and Place::times has its times.
+    /// Times of the processes that wrote for this rank in parallel, one entry each. Empty: the rank
+    /// itself wrote, and Place::times has its times.
     virtual std::vector<base::IoTimes> writers() const { return {}; }
 
     /// The strategy's own tables (bytes per task, collective modes), gathered by close(). Complete
@@ -76,7 +76,7 @@ struct StrategyEntry {
     bool in_step = false;
     /// Whether each rank writes a block of rows of every record.
     bool (*by_rows)(const Job&) = [](const Job&) { return false; };
-    bool baseline = false;  ///< speedups of a ladder are over this strategy
+    bool baseline = false;  ///< speedups in a ladder are relative to this strategy
     bool async = false;     ///< has Job::async
     bool dynamic = false;   ///< has Job::dynamic
     std::string extension = ".npy";

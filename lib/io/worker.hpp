@@ -28,7 +28,7 @@ inline constexpr int kQueueDescriptor = 4;
 /// Work since the last report, or the error that ends the worker.
 struct WorkerReport {
     std::int64_t records = 0;
-    double wait_s = 0;  ///< until a task had arrived completely
+    double wait_s = 0;  ///< waiting until a task had arrived completely
     base::IoTimes times;
     base::ExitCode code = base::ExitCode::ok;
     std::array<char, 1000> sentence{};  ///< the error's message, truncated

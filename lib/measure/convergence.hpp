@@ -13,11 +13,11 @@ namespace ranklab::measure {
 /// Parses "2%" as 0.02. Throws OptionError unless it is a percentage above 0.
 double parse_target(const std::string& text);
 
-/// The result of one check of the samples, in seconds.
+/// The result of one check of the samples; times in seconds.
 struct Look {
     std::int64_t samples = 0;
     double median = 0, low = 0, high = 0;
-    /// The longer side of the 95 % interval over the median; NaN without an interval.
+    /// The longer side of the 95 % interval divided by the median; NaN without an interval.
     double half_width = 0;
     double effective_n = 0;
     std::string method;

@@ -74,7 +74,7 @@ void PhaseRecorder::leave(base::Phase phase) {
 
 namespace {
 
-constexpr std::size_t kPieceValues = std::size_t{1} << 15U;  // of all ranks
+constexpr std::size_t kPieceValues = std::size_t{1} << 15U;  // of all ranks together
 
 // Calls `take` with each row of all ranks, in order.
 template <class Take>

@@ -16,7 +16,7 @@ constexpr double kLevel = 0.05;
 constexpr double kPower = 0.8;
 constexpr std::size_t kMostExact = 50;  // most samples of both sides together in an exact test
 constexpr double kMostSplits = 5000;    // most splits that finer_tail enumerates
-// An exact test with a smaller size loses power at kLevel, and is refined.
+// An exact test with a smaller size (Tail::attainable) loses power at kLevel, and is refined.
 constexpr double kCoarse = 0.0385;
 
 // Both sides in one sorted list. Mid-ranks are doubled, which makes them whole numbers.

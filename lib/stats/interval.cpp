@@ -11,7 +11,7 @@
 namespace ranklab::stats {
 namespace {
 
-// A longer series takes its ranks from this many of its samples, to save time.
+// In a longer series ranks are taken among this many of its samples, to save time.
 constexpr std::size_t kReference = 1024;
 constexpr std::size_t kMostLags = 60;
 // The bandwidth search stops after this many consecutive insignificant lags.

@@ -32,7 +32,7 @@ struct MedianEstimate {
 /// `samples` are in the order measured.
 MedianEstimate estimate_median(std::span<const double> samples);
 
-/// The longer side of the interval over the median, as a fraction; NaN without an interval.
+/// The longer side of the interval divided by the median; NaN without an interval.
 double relative_half_width(const MedianEstimate& estimate);
 
 struct RatioEstimate {

@@ -212,7 +212,7 @@ void mpi_done(int rc, const char* call) {
 
 namespace {
 
-// While the ticker lives, ends the process after 10 s, without MPI, which allows no second call
+// While the ticker lives, ends the process after 10 s. Calls no MPI, which allows no second call
 // while one hangs.
 base::Ticker exit_if_it_hangs(const char* call, int code) {
     constexpr auto kPatience = std::chrono::seconds(10);
@@ -234,7 +234,7 @@ MpiEnvironment::MpiEnvironment(Start start) {
     const int wanted = start == Start::one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     int provided = MPI_THREAD_SINGLE;
     {
-        // Signals wait: Open MPI 4.1's mpirun may never end if a rank dies while it connects.
+        // Delays signals: Open MPI 4.1's mpirun may never end if a rank dies while connecting.
         const base::StopSignalsBlocked connecting;
         mpi_check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
     }

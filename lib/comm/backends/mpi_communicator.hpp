@@ -46,7 +46,7 @@ class MpiOwnOps : base::Immovable {
     MpiOwnOps();
     ~MpiOwnOps();
 
-    /// For 16-bit floating-point types one of these, otherwise the library's operation.
+    /// Returns one of these operations for 16-bit floating-point types, otherwise MPI's own.
     MPI_Op op(DType dtype, ReduceOp op) const;
 
   private:
@@ -77,7 +77,7 @@ class MpiCommunicator final : public Communicator, base::Immovable {
     MPI_Op mpi_op(DType dtype, ReduceOp op) const { return own_ops_->op(dtype, op); }
 
   private:
-    // A part of `whole`, which knows each rank's node.
+    // Takes over `comm`, a part of `whole`, and this rank's node from `whole`.
     MpiCommunicator(MPI_Comm comm, const MpiCommunicator& whole);
     void begin();
 

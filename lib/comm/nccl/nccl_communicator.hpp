@@ -27,7 +27,7 @@ class NcclChannel : base::Immovable {
     ~NcclChannel();
 
     /// Calls put(library, comm, stream) to enqueue one operation after the work on the compute
-    /// stream. `call`: its name, for errors.
+    /// stream. `call`: the operation's name, for errors.
     template <class Put>
     void enqueue(const char* call, Put put) {
         begin(call);
@@ -65,7 +65,7 @@ class NcclChannel : base::Immovable {
 
 class NcclCommunicator final : public Communicator {
   public:
-    /// `control`: of the same ranks, in host memory, used for nothing else.
+    /// `control`: a communicator of the same ranks in host memory, used for nothing else.
     NcclCommunicator(std::shared_ptr<NcclChannel> channel, std::unique_ptr<Communicator> control);
 
     int rank() const override { return control_->rank(); }

@@ -1,5 +1,5 @@
-// All ranks take part in every write: each with a block of a record's rows or, if one dataset holds
-// all records, with all its records in one call.
+// All ranks take part in every write: each with a block of rows of one record or, if one dataset
+// holds all records, with whole records.
 #include <algorithm>
 
 #include "base/numbers.hpp"

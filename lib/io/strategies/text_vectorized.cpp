@@ -1,4 +1,4 @@
-// A whole record by one vectorised expression, as text.
+// One process computes a record by one vectorised expression, and writes it as text.
 #include "io/file_strategy.hpp"
 
 namespace ranklab::io {
