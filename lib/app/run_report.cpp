@@ -299,23 +299,22 @@ options::Schema rows() {
         .excludes_each({"group-by", "measure", "plots"});
     schema.section("Tables")
         .text("group-by", {&S::group_by, kEssential}, "KEY[,KEY]",
-              "a row for each of these keys' values instead of a list, with medians and "
-              "intervals over its runs; with `ranks`, `threads` or `workers` among the keys "
-              "speedup and efficiency per core, too. extrap: the parameters (default: ranks, "
+              "one row per combination of these keys' values instead of a list of runs, with "
+              "medians and intervals; with `ranks`, `threads` or `workers` among the keys also "
+              "speedup and efficiency per core. extrap: the parameters (default: ranks, "
               "written as p)")
         .needs(
             {.other = "format", .values = {"text", "markdown", "json", "extrap", "latex", "csv"}})
         .excludes({.other = "plots"})
         .text("ignore", &S::ignore, "KEY[,KEY]",
               "pool runs although they differ in these surroundings (hosts, host.cpu, "
-              "git_revision, a beginning with *); by default each has its own row")
+              "git_revision, host.*); by default runs that differ have separate rows")
         .formerly("allow")
         .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"})
-        .text(
-            "measure", {&S::measure, kEssential}, "NAME[,NAME]",
-            "these measurements; phases: all phases of the step (default: "
-            "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps, whichever there are)")
+        .text("measure", {&S::measure, kEssential}, "NAME[,NAME]",
+              "measurements to show; phases: all phases of the step (default: those of "
+              "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps that the runs have)")
         .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"});
     schema.section("Scaling")
@@ -323,8 +322,9 @@ options::Schema rows() {
               "a scaling section for a proposal, as HTML or by --format markdown, latex")
         .needs({.other = "format", .values = {"text", "html", "markdown", "latex"}})
         .excludes_each({"plots", "group-by", "measure", "against-published"})
-        .text("centre", &S::centre, "NAME",
-              "proposal: with the threshold of a computing centre (configs/centres.ini)")
+        .text(
+            "centre", &S::centre, "NAME",
+            "proposal: use the efficiency threshold of this computing centre (configs/centres.ini)")
         .needs({.other = "proposal"})
         .integer("planned-steps", &S::planned_steps, 1,
                  "proposal: the node-hours of N steps at the largest scale above the threshold")

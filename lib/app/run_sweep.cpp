@@ -73,7 +73,7 @@ int run_sweep(int argc, char** argv) {
         auto& verb = all.verbs.emplace_back(Command{
             {"sweep " + program, "[options, with values as a,b]",
              fmt::format("Starts ranklab {0} with each combination of values of its options "
-                         "(ranklab {0} --help), and compares.",
+                         "(ranklab {0} --help), and compares the runs.",
                          program),
              examples_of(program)},
             campaign::sweep_options(program),

@@ -173,7 +173,8 @@ void refuse_other_options(Session& session, const std::string& command_line) {
     for (std::size_t rank = 1; rank < lines.size(); ++rank) {
         if (lines[rank] == lines.front()) continue;
         throw base::OptionError(fmt::format(
-            "the ranks' options differ, rank 0 has '{}', rank {} has '{}'; start all with the same",
+            "the ranks' options differ, rank 0 has '{}', rank {} has '{}'; start all ranks with "
+            "the same options",
             base::printable(lines.front(), 300), rank, base::printable(lines[rank], 300)));
     }
 }

@@ -46,7 +46,7 @@ std::string hint(const Schema& schema, std::string name, const char* dashes) {
     for (const auto& option : schema.all()) names.push_back(option.name);
     // A single letter is near to every short name, so nothing is suggested.
     const std::string question = name.size() == 1 ? "" : base::did_you_mean(name, names, dashes);
-    return question.empty() ? "--help all lists them" : question;
+    return question.empty() ? "--help all lists the options" : question;
 }
 
 // The name without dashes and value, printable: it may come from a binary file.

@@ -115,8 +115,9 @@ void export_runs(const fs::path& file, const std::set<std::string>& ids, const f
     const auto source = open_source(file);
     replace(out, lock_timeout_s, [&](const Staging& staging) {
         if (!staging.fresh)
-            throw base::OptionError(fmt::format(
-                "{} is there already; name another, or use `ranklab results merge`", out.string()));
+            throw base::OptionError(
+                fmt::format("{} exists already; name another file, or use `ranklab results merge`",
+                            out.string()));
         staging.staged.reserve(fs::file_size(file));
         copy_runs(entries_of(*source, [&](const auto& id) { return ids.contains(id); }),
                   create_empty(staging.staged.path()));

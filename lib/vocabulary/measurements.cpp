@@ -72,9 +72,9 @@ constexpr std::array kQuantities{
                "buffers; includes the wait for the slowest rank.")),
     part(kStepTime, "optimizer", "optimizer_time_s", "The parameter update."),
     seconds("replica_forward_time_s",
-            "--mode dp of 0.1.0: a replica's own forward time; maximum over replicas."),
+            "--mode dp in version 0.1.0: forward time of a replica; maximum over replicas."),
     seconds("replica_backward_time_s",
-            "--mode dp of 0.1.0: a replica's own backward time; maximum over replicas."),
+            "--mode dp in version 0.1.0: backward time of a replica; maximum over replicas."),
     seconds("loader_read_time_s",
             "Not a phase: reading the step's samples; sum over the loader's threads."),
     seconds("loader_decode_time_s",
@@ -128,7 +128,8 @@ constexpr std::array kQuantities{
         "1 - median(communication_exposed_s) / median(communication_s), bootstrap interval; "
         "n/a outside 0 to 1, below 6 pairs, or if overlap_balance is not within 0.75 .. 1.25."),
     ratio_of("overlap_balance", neither,
-             "(median(exposed) + hidden) / median(total): 1 if stamps and step times agree."),
+             "(median(exposed) + hidden) / median(total): 1 if the time stamps of buckets and the "
+             "step times agree."),
     seconds("transfer_s",
             "From the arrival of the last rank to the finished sum of a bucket, minimum over "
             "ranks; median over counted steps (table communication)."),

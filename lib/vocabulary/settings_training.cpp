@@ -9,10 +9,11 @@ using options::Schema;
 using S = TrainingSettings;
 
 const options::Relation kVolumes{
-    .other = "model", .because = "it is for models that take volumes", .property = "volumes"};
+    .other = "model", .because = "only models of volumes have this option", .property = "volumes"};
 
-const options::Relation kOwnData{
-    .other = "data", .because = "it names the files of your own data", .property = "own-files"};
+const options::Relation kOwnData{.other = "data",
+                                 .because = "--inputs and --targets name files of your own data",
+                                 .property = "own-files"};
 
 // Limits beyond any machine, which users do not reach: larger numbers are typing errors, for which
 // the system would fail without a clear message.
@@ -32,7 +33,7 @@ void add_work(Schema& rows) {
         .integer("classes", {&S::classes, kDecidesNumbers}, {1, 1'000'000'000},
                  "FILE.pt: number of classes (of tokens: the vocabulary's size)")
         .text("target-shape", {&S::target_shape, kDecidesNumbers}, "SIZES|same",
-              "FILE.pt: shape of the target, which holds values, or classes with --classes")
+              "FILE.pt: shape of the target; it holds values, or class numbers with --classes")
         .choice("loss", {&S::loss, kDecidesNumbers}, {"cross-entropy", "nll", "mse", "l1"},
                 "FILE.pt: the loss (default: cross-entropy for classes, mse for values)")
         .choice("data", {&S::data, kEssential, kInHeader, kDecidesNumbers}, {},

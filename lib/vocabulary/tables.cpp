@@ -222,7 +222,7 @@ constexpr Column kWaterfall[] = {
 };
 
 constexpr Column kIoPhases[] = {
-    {"phase", text, "`record`, `job`: time between the phases"},
+    {"phase", text, "`record`, `job`: time of records or of the job outside all phases"},
     {"calls", whole, "of all ranks and counted repetitions"},
     {"total_s", number, "sum over calls"},
     {"per_call_s", number, "total_s / calls"},

@@ -80,7 +80,8 @@ TEST(Options, AFlagTakesNoValue) {
 }
 
 TEST(Options, NoAbbreviationIsGuessed) {
-    EXPECT_THAT(refusal({"--st", "3"}), HasSubstr("unknown option --st; --help all lists them"));
+    EXPECT_THAT(refusal({"--st", "3"}),
+                HasSubstr("unknown option --st; --help all lists the options"));
     EXPECT_THAT(refusal({"--out", "x"}), HasSubstr("unknown option --out"));
 }
 
