@@ -31,7 +31,7 @@ void scatterv(Communicator& communicator, const BufferView& send,
               std::span<const std::size_t> counts, const BufferView& receive, int root);
 
 /// Returns the communicator's MPI_Comm, for parallel HDF5, valid as long as `communicator`; nullptr
-/// unless it is of the MPI backend.
+/// for other backends.
 const void* native_mpi(const Communicator& communicator);
 
 }  // namespace ranklab::comm

@@ -74,7 +74,7 @@ class DatasetFile {
     /// no MPI, OptionError for a hint that MPI refuses.
     DatasetFile(const std::filesystem::path& path, DatasetFileOptions options);
     /// Abandons a file that was not closed: later writes go nowhere. A file of several ranks stays
-    /// open in the library, since closing is collective and other ranks may not come.
+    /// open in the library, since closing is collective and other ranks may be gone.
     ~DatasetFile();
 
     /// Collective. Makes the dataset and closes it, to save memory. `chunk` has the edges of

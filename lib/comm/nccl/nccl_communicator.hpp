@@ -23,7 +23,7 @@ class NcclChannel : base::Immovable {
   public:
     /// Takes over `comm`. The calling thread's GPU becomes `gpu`.
     NcclChannel(std::shared_ptr<const NcclLibrary> library, ncclComm_t comm, int gpu);
-    /// Destroys the communicator. During stack unwinding aborts it, since other ranks may not come.
+    /// Destroys the communicator. During stack unwinding aborts it: other ranks may be gone.
     ~NcclChannel();
 
     /// Calls put(library, comm, stream) to enqueue one operation after the work on the compute
