@@ -45,7 +45,7 @@ std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     if (run.exit_code != 0 && code != base::ExitCode::below_threshold)
         return fmt::format("exit code {}", run.exit_code);
     if (run.measurements.empty())
-        return "no measurements (of a ladder or sweep the runs themselves count)";
+        return "no measurements (the runs of a ladder or sweep count instead)";
     return nothing_verified(run) && !with_unverified ? kNotVerified : "";
 }
 
@@ -113,7 +113,7 @@ void check_asked(const Names& asked, const Runs& runs) {
     for (const auto& name : asked)
         if (std::ranges::find(all, name) == all.end())
             throw base::OptionError(fmt::format(
-                "no run has the measurement '{}'{}; there are {}", base::printable(name, 60),
+                "no run has the measurement '{}'{}; measurements: {}", base::printable(name, 60),
                 base::or_did_you_mean(name, all), base::join(all, ", ")));
 }
 

@@ -172,7 +172,7 @@ std::string order_note(const Runs& a, const Runs& b) {
     if (!a_first && !(last(b) < first(a))) return "";
     return fmt::format(
         "all runs of {} were before all of {}: a drift of the machine looks like a change; measure "
-        "them in turn",
+        "A and B in turn",
         a_first ? "A" : "B", a_first ? "B" : "A");
 }
 

@@ -74,8 +74,9 @@ Lines notes_of(const Comparison& comparison) {
     for (const auto& title : comparison.only_b) lines.push_back("only B has: " + title);
     if (!comparison.same_runs() &&
         comparison.count(Outcome::too_noisy) + comparison.count(Outcome::too_few_runs) > 0)
-        lines.push_back(fmt::format("runs_needed: runs a side that would find {:g} %; at least {}",
-                                    100 * comparison.min_effect, stats::kFewestRuns));
+        lines.push_back(
+            fmt::format("runs_needed: runs per side that would detect {:g} %; at least {}",
+                        100 * comparison.min_effect, stats::kFewestRuns));
     for (auto& line : lines) line = base::one_line(line);
     return lines;
 }
@@ -125,7 +126,7 @@ std::string side_text(const char* which, const SideSummary& side) {
 Lines sides_and_method(const Comparison& comparison) {
     return {side_text("A", comparison.a), side_text("B", comparison.b),
             fmt::format(
-                "smallest change of interest: {:g} %; the unit is the run; Mann-Whitney at 5 %, "
+                "smallest change of interest: {:g} %; one value per process; Mann-Whitney at 5 %, "
                 "Holm's correction over all rows",
                 100 * comparison.min_effect)};
 }

@@ -115,8 +115,8 @@ struct CauseRow {
 // training.
 constexpr CauseRow kCauses[] = {
     {Cause::not_measured, "unknown", "not_measured",
-     "cause unknown: the run does not store the parts of its step; the table waterfall of "
-     "--ablation does",
+     "cause unknown: the run does not store the parts of its step; the table `waterfall` "
+     "of a run with --ablation has them",
      [](const Steps& all) { return !all.measured(); }},
     {Cause::starting, "start_up", "starting",
      "bound by start-up: {start_up} of the run passes before the first step ends",
@@ -140,8 +140,7 @@ constexpr CauseRow kCauses[] = {
      [](const Steps& all) { return all.threads * all.ranks > all.host_cores; }},
     {Cause::late_rank, "imbalance", "late_rank",
      "bound by imbalance: waiting for the last rank takes {imbalance} of the step; most often "
-     "last: "
-     "{last}",
+     "last: {last}",
      [](const Steps& all) { return all.is_bound_by(all.whole.imbalance_s()); }},
     {Cause::transfer, "communication", "transfer",
      "bound by communication: summing {bytes} of gradients takes {transfer} of the step",

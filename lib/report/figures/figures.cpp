@@ -39,7 +39,7 @@ std::string draw(const fs::path& script, const std::string& ending,
     const auto [status, text] = base::output_of(line);
     if (status == kNoGnuplot)
         throw base::EnvironmentError(
-            "gnuplot is not here; install it (Debian: gnuplot-nox) and repeat");
+            "gnuplot is not installed; install it (Debian: gnuplot-nox) and repeat");
     if (status != 0)
         throw base::EnvironmentError(
             fmt::format("gnuplot failed on '{}'; its own message says why", script.string()));

@@ -75,8 +75,8 @@ Figure roofline(const Run& run, const Table& layers) {
     if (Series roof = roof_of(run, figure.series); roof.points.front().y > 0)
         figure.series.push_back(std::move(roof));
     figure.caption = fmt::format(
-        "Run {}: layers with FLOPs, those first that take most time. Bytes are parameters and "
-        "outputs: what is read from a cache may exceed the roof.",
+        "Run {}: layers with FLOPs, the slowest first. Bytes are parameters and outputs: a layer "
+        "that reads from a cache may exceed the roof.",
         run.id);
     return figure;
 }

@@ -53,7 +53,7 @@ void add_pictures(Section& section, const Run& run, const std::string& name, std
     rates.unit = "GB/s";
     times.caption = fmt::format("Run {}: medians over calls with 95 % intervals; {}.", run.id,
                                 run.fact(fact::kPolicy));
-    rates.caption = "Of the same calls; the longest time is the least bandwidth.";
+    rates.caption = "From the same calls; the longest time gives the least bandwidth.";
     const auto curves = drawn_curves(run);
     for (std::size_t i = 0; i < curves.size(); ++i) {
         Series time{model::full_name(curves[i].front()), Look::points, i, {}}, rate = time;

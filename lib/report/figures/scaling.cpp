@@ -169,8 +169,9 @@ Section section_of(const Source& source, const Kind& kind) {
              .x_label = kind.over,
              .y_label = label,
              .unit = unit,
-             .caption = "Medians with 95 % intervals between runs: those of ratios from three runs "
-                        "a point on, of others from six; dashed: ideal, from the baseline on."},
+             .caption =
+                 "Medians with 95 % intervals between runs: for ratios from three runs per "
+                 "point on, for other values from six; dashed: ideal, from the baseline on."},
             section.tables.front(), column, power);
         if (!figure.empty()) section.figures.push_back(std::move(figure));
     };

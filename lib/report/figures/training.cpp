@@ -105,17 +105,18 @@ Section phases_section(const Source& source) {
 }
 
 Section buckets_section(const Source& source) {
-    Figure figure{.name = "messages",
-                  .title = "Reductions of gradient buckets",
-                  .x_label = "size of the bucket",
-                  .y_label = "transfer",
-                  .unit = "s",
-                  .log_x = true,
-                  .log_y = true,
-                  .x_bytes = true,
-                  .caption =
-                      "Transfer of a bucket in the step, once all ranks had come: medians over the "
-                      "counted steps."};
+    Figure figure{
+        .name = "messages",
+        .title = "Reductions of gradient buckets",
+        .x_label = "size of the bucket",
+        .y_label = "transfer",
+        .unit = "s",
+        .log_x = true,
+        .log_y = true,
+        .x_bytes = true,
+        .caption =
+            "Reduction time of a bucket in the step, once all ranks had started it: medians "
+            "over the counted steps."};
     std::size_t trainings = 0;
     for (const std::size_t group : newest_groups(source.groups, "train", kMostBars)) {
         const Run run = source.newest(group);

@@ -108,7 +108,7 @@ std::string communication(const Run& run) {
     const double whole = run.median("communication_s");
     const std::string takes =
         std::isfinite(whole)
-            ? readable(whole, "s") + " a step in pairs of steps with and without it, "
+            ? readable(whole, "s") + " per step, from pairs of steps with and without it; "
             : "";
     const stats::Summary& s = overlap->summary;
     if (!std::isfinite(s.median) || !std::isfinite(s.ci95.low)) {
@@ -153,7 +153,7 @@ std::string train_result(const Run& run) {
         fmt::format("{} on {}", readable(rate->summary.median, rate->summary.ci95, rate->unit),
                     counted(ranks_of(run), "rank"));
     if (cores.known())
-        text += fmt::format(", {} a {}",
+        text += fmt::format(", {} per {}",
                             digits(rate->summary.median / static_cast<double>(cores.count)),
                             cores.unit);
     return rate->name == vocabulary::kThroughput
@@ -183,7 +183,7 @@ std::string warnings(const Run& run, const Screen& screen) {
 
 std::string invalid_text(const Run& run, const Screen& screen) {
     std::string text =
-        painted(fmt::format("INVALID (exit code {}): its numbers do not stand:\n", run.exit_code),
+        painted(fmt::format("INVALID (exit code {}): do not use its numbers:\n", run.exit_code),
                 "INVALID", kRed, screen);
     for (const auto& warning : run.warnings) text += base::wrapped("  - ", base::one_line(warning));
     return run.warnings.empty() ? text + "  - no reason was stored\n" : text;

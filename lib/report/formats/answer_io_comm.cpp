@@ -92,7 +92,7 @@ Frame messages_frame(const std::vector<Message>& messages) {
     return frame;
 }
 
-// A line per fitted curve: "allreduce fp32: latency 1.2 us, 5.6 GB/s for each byte more".
+// A line per fitted curve: "allreduce fp32: latency 1.2 us, bandwidth 5.6 GB/s".
 std::string fits(const Run& run) {
     constexpr std::size_t kMost = 4;
     const Table* table = run.find_table("fits");
@@ -105,8 +105,7 @@ std::string fits(const Run& run) {
         if (!one.mark.empty() || !std::isfinite(alpha) || lines == kMost) continue;
         std::string line =
             fmt::format("{}: latency {}", model::full_name(one), readable(alpha, "us"));
-        if (std::isfinite(bandwidth))
-            line += ", " + readable(bandwidth, "GB/s") + " for each byte more";
+        if (std::isfinite(bandwidth)) line += ", bandwidth " + readable(bandwidth, "GB/s");
         text += screen_line(lines++ == 0 ? "fit" : "", line);
     }
     return text;
@@ -185,8 +184,7 @@ std::string io_verification(const Run& run) {
     if (others.empty()) return "yes: every value of each strategy";
     const bool failed = std::ranges::any_of(
         table.rows, [](const Row& row) { return row.has(CaveatKind::invalid); });
-    return fmt::format("{} {}",
-                       failed ? "NO; not right or not verified:" : "not all; not verified:",
+    return fmt::format("{} {}", failed ? "NO; wrong or not verified:" : "not all; not verified:",
                        base::join(others, ", "));
 }
 

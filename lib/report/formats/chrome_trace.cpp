@@ -62,8 +62,8 @@ class Trace {
     std::string left_out() const {
         if (left_out_.empty()) return "";
         return fmt::format(
-            "runs without each rank's times of steps or repetitions are not drawn: {}; above 64 "
-            "ranks a run stores the slowest rank's alone",
+            "not drawn, since the times of each rank are not stored: {}; above 64 ranks a run "
+            "stores only the slowest rank's times",
             some_of(left_out_, kMostNamed));
     }
     const Json& drawn() const { return drawn_; }
@@ -146,7 +146,7 @@ void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps,
         trace.add(runs.file().read(headers.back().id));
     const std::string left_out = trace.left_out();
     if (trace.drawn().empty() && !left_out.empty())
-        throw base::OptionError(left_out + "; choose others", {"where", "run"});
+        throw base::OptionError(left_out + "; choose other runs", {"where", "run"});
     if (!left_out.empty()) base::log::warn(left_out);
     const Json other = {
         {"time",

@@ -50,7 +50,7 @@ void add_notes(Frame& frame, const Groups& groups, const model::Scaling& scaling
                         scaling.unit));
     frame.notes.emplace_back(
         "intervals of values: order statistics over 6 runs or more, of a single run over its own "
-        "repetitions; of ratios: Welch's t-test between runs, from 3 a row on");
+        "repetitions; of ratios: Welch's t-test between runs, from 3 runs per row on");
     if (groups.size() > model::kMostScaled)
         frame.notes.push_back(
             fmt::format("more than {} rows: no speedup and no verdict", model::kMostScaled));
@@ -90,7 +90,7 @@ std::string written(const Groups& groups, const Write& write) {
     const model::Scaling scaling = model::scaling_of(groups);
     Frame frame = frame_of(groups, scaling);
     if (const auto same = conditions_of(groups); !same.empty())
-        frame.notes.push_back("the same in all: " + same);
+        frame.notes.push_back("equal in all rows: " + same);
     std::vector<std::string> sentences;
     for (const auto& finding : scaling.findings) sentences.push_back(sentence(finding));
     return write(frame, sentences);

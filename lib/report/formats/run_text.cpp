@@ -50,7 +50,7 @@ Frame phases_of(const Run& run) {
             {{part.text("phase"), Cell(mean_s), Cell(part.number("percent"))}, {}});
         whole += mean_s;
     }
-    frame.notes.push_back("together the mean step, " + readable(whole, "s") +
+    frame.notes.push_back("the phases add up to the mean step, " + readable(whole, "s") +
                           "; the line `step` has the median of the slowest rank");
     return frame;
 }

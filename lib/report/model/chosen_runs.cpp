@@ -63,8 +63,7 @@ Selection::Condition Selection::parse(const std::string& text) {
     if (orders && values.size() > 1)
         throw base::OptionError(
             fmt::format(
-                "'{}' has a list behind {}, and a list is for = and != alone; give one number, "
-                "without a comma between its thousands",
+                "'{}' has a list after {}, which takes one number; write thousands without commas",
                 base::printable(text, 80), relation),
             {"where"});
     return {text.substr(0, begin), relation, std::move(values)};
@@ -85,7 +84,7 @@ ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice)
     const bool others = choice_.label || !choice_.conditions.empty() || choice_.last > 0;
     if (!choice_.id.empty() && others)
         throw base::OptionError(
-            "one run is named, and others are chosen too; leave out one or the other",
+            "a run id chooses one run and excludes other choices; leave out one of them",
             {"run", "where", "label", "last"});
     refuse_unknown_keys(selection_.keys(), {file_});
     if (!choice_.id.empty()) named_ = {file_.read(choice_.id, Detail::settings)};

@@ -171,10 +171,9 @@ void refuse_unknown_ignored(const std::vector<std::string>& ignore,
         std::vector<std::string> names(keys.begin(), keys.end());
         for (const auto& key : keys) names.push_back(short_name(key));
         throw base::OptionError(
-            fmt::format(
-                "'{}': these runs have nothing of that name that could differ{}; they have {}",
-                base::printable(word, 60), base::or_did_you_mean(word, names),
-                some_of(keys, 50, ", ", 60)),
+            fmt::format("'{}' is not a condition of these runs{}; conditions: {}",
+                        base::printable(word, 60), base::or_did_you_mean(word, names),
+                        some_of(keys, 50, ", ", 60)),
             {"ignore"});
     }
 }

@@ -58,7 +58,7 @@ Cores gpus_of(const Run& run, const std::vector<HostRow>& rows) {
     std::set<std::string> gpus;
     for (const auto& row : rows) {
         if (row.device.find(" [") == std::string::npos)
-            return {.unit = "GPU", .why_not = "the file does not tell one GPU from another"};
+            return {.unit = "GPU", .why_not = "the ids of its GPUs are not stored"};
         gpus.insert(row.host + ' ' + row.device);
     }
     const std::size_t replicas =
@@ -141,7 +141,7 @@ Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
         add(cores, host);
         if (!quota || !(*quota > 0) || static_cast<double>(cores.count - before) <= *quota)
             continue;
-        cores.oversubscription = fmt::format("threads on {} where the cgroup allows {:g} of them",
+        cores.oversubscription = fmt::format("threads on {}, but the cgroup allows {:g}",
                                              counted(cores.count - before, cores.unit), *quota);
         cores.count = before + static_cast<std::size_t>(std::ceil(*quota));
     }
@@ -159,18 +159,18 @@ std::string threads_text(const Run& run) {
 
 Cores cores_of(const Run& run) {
     const auto rows = computing(run);
-    if (rows.empty()) return {.why_not = "its ranks' places are not stored"};
+    if (rows.empty()) return {.why_not = "the hosts and CPUs of its ranks are not stored"};
     return run.setting(setting::kDevice) == "cuda" ? gpus_of(run, rows) : cpus_of(run, rows);
 }
 
 Cores common_cores(const std::vector<Cores>& of_runs) {
-    if (of_runs.empty()) return {.why_not = "no run counts"};
+    if (of_runs.empty()) return {.why_not = "all its runs are left out"};
     Cores common = of_runs.front();
     for (const Cores& one : of_runs) {
         if (one.oversubscribed()) common.oversubscription = one.oversubscription;
         if (!common.known() || (one.count == common.count && one.unit == common.unit)) continue;
         common.why_not =
-            one.known() ? fmt::format("its runs used {} and {}", counted(common.count, common.unit),
+            one.known() ? fmt::format("the runs used {} and {}", counted(common.count, common.unit),
                                       counted(one.count, one.unit))
                         : one.why_not;
         common.count = 0;
@@ -180,10 +180,10 @@ Cores common_cores(const std::vector<Cores>& of_runs) {
 
 std::string why_no_efficiency(const Cores& base, const Cores& own) {
     if (!own.known()) return own.why_not;
-    if (!base.known()) return "of the baseline, " + base.why_not;
+    if (!base.known()) return "for the baseline, " + base.why_not;
     return base.unit == own.unit
                ? ""
-               : fmt::format("one counts {}s, the other {}s", base.unit, own.unit);
+               : fmt::format("the baseline counts {}s, this row {}s", base.unit, own.unit);
 }
 
 }  // namespace ranklab::report::model

@@ -84,10 +84,10 @@ std::string NetworkCost::text() const {
         return fmt::format("not known: comm run {} measured no messages of the buckets' sizes",
                            comm_run);
     return fmt::format(
-        "{} take {} on the network alone (comm run {}) and {} in the step, {} times{}",
+        "{} take {} on the network alone (comm run {}) and {} in the step, {} times as long{}",
         counted(buckets - outside, "bucket"), readable(network.s, network.range, "s"), comm_run,
         readable(step_s, "s"), digits(step_s / network.s),
-        outside == 0 ? "" : fmt::format("; {} outside of the measured sizes", outside));
+        outside == 0 ? "" : fmt::format("; {} outside the measured sizes", outside));
 }
 
 NetworkCost network_cost(const Run& comm, const Run& training) {

@@ -57,7 +57,7 @@ PublishedCurve curve_of(const base::CsvRow& row) {
                          .first_beyond_one_node = beyond.empty() ? 0 : numbers(beyond).front()};
     if (curve.x.size() < 2 || curve.x.size() != curve.rates_per_x.size() ||
         !std::ranges::is_sorted(curve.x, std::less_equal()))
-        throw base::DataError("x is not ascending, or has not as many numbers as y, at least 2");
+        throw base::DataError("y needs as many numbers as x, at least 2, and x must be ascending");
     for (std::size_t i = 0; i < curve.x.size(); ++i) {
         double& y = curve.rates_per_x[i];
         if (quantity == "rate") y /= curve.x[i];
@@ -91,7 +91,8 @@ References read_references(const fs::path& folder) {
             found.insert(found.end(), rows.begin(), rows.end());
         } catch (const base::DataError& problem) {
             base::log::warn(fmt::format(
-                "published figures are left out: {} (see the README beside it)", problem.what()));
+                "published figures left out: {}; the README in that folder describes the columns",
+                problem.what()));
         }
     }
     return found;

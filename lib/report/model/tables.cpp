@@ -169,9 +169,9 @@ Frame frame_of(const Table& table, std::size_t most) {
             frame.rows.back().caveats.push_back({CaveatKind::said, mark});
     }
     if (rows > order.size())
-        frame.notes.push_back(fmt::format("{} more rows{}: ranklab report --format json has all",
+        frame.notes.push_back(fmt::format("{} more rows{}: ranklab report --format json shows all",
                                           rows - order.size(),
-                                          by.empty() ? "" : "; these have the most " + by));
+                                          by.empty() ? "" : " (shown: the largest " + by + ")"));
     return frame;
 }
 

@@ -24,7 +24,7 @@ constexpr std::size_t kMostHeadlines = 6, kMostWarnings = 12;
 
 std::string lead_of(const model::ChosenRuns& runs, const Groups& groups) {
     const auto headers = runs.headers();
-    if (headers.empty()) return "No run of this file was asked for, or it has none.";
+    if (headers.empty()) return "No runs to show: the file has none, or none was chosen.";
     const auto [first, last] = std::ranges::minmax(headers, {}, &results::RunHeader::started_utc);
     const std::string chosen = runs.text().empty() ? "" : "; chosen: " + runs.text();
     return fmt::format("{} in {}, {} .. {}{}.", counted(headers.size(), "run"),

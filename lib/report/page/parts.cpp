@@ -204,9 +204,9 @@ std::string definitions_of(const Groups& groups) {
                 {{std::string(known.name), std::string(known.unit), std::string(known.definition)},
                  {}});
     frame.rows.push_back({{"speedup, efficiency", "1",
-                           "T(baseline) / T, and that over cores / baseline cores (weak: times the "
-                           "growth of the work); T the median step_time_s, of writing job_time_s; "
-                           "cores: those that compute"},
+                           "speedup: T(baseline) / T; efficiency: speedup / (cores / baseline "
+                           "cores), in weak scaling times the growth of the work; T: median "
+                           "step_time_s (io: job_time_s); cores: those that compute"},
                           {}});
     return html_of(frame);
 }

@@ -21,7 +21,8 @@ namespace {
 
 using figures::Section;
 
-constexpr const char* kFigures = "report --plots plots, with the same selection, draws the figures";
+constexpr const char* kFigures =
+    "ranklab report --plots plots draws the figures; choose the same runs";
 
 // A single run's own interval does not cover the next run.
 std::string node_hours(const Frame& table, std::size_t row, double steps) {
@@ -37,8 +38,8 @@ Section text_of(const std::vector<Section>& scaling, const Centre& centre, std::
     Section all{"text", "Text"};
     all.text.emplace_back(
         "Times are medians over runs, brackets 95 % intervals between runs: from 6 runs on for a "
-        "time, from 3 a point for a ratio. The efficiency over the base compares each scale with "
-        "the base case, the speedup per doubling with the next smaller scale.");
+        "time, from 3 runs per point for a ratio. The efficiency over the base compares each scale "
+        "with the base case, the speedup per doubling with the next smaller scale.");
     std::set<double> node_counts;
     for (const auto& section : scaling) {
         const Frame& table = section.tables.front();
@@ -163,9 +164,9 @@ Centre centre_of(const std::filesystem::path& path, const std::string& name) {
         else if (number && (key == "per-doubling" || key == "over-base"))
             centre.threshold = *number, centre.per_doubling = key == "per-doubling";
         else
-            throw base::OptionError(fmt::format("[{}] has '{} = {}', which is not described", name,
-                                                base::printable(key, 40),
-                                                base::printable(value, 40)));
+            throw base::OptionError(
+                fmt::format("[{}] has '{} = {}', an unknown key or not a number", name,
+                            base::printable(key, 40), base::printable(value, 40)));
     }
     return centre;
 }
@@ -222,7 +223,7 @@ Frame placed_among(const std::vector<model::PublishedCurve>& published,
         frame.columns.push_back({.name = name, .unit = "1"});
     frame.columns.push_back({.name = "place"});
     frame.notes = {"published: at the same multiple of their base, on one node or several as here",
-                   "usual: between their 10 % and 90 % quantiles; fewer than 5 curves have none"};
+                   "usual: between the 10 % and 90 % quantiles of at least 5 published curves"};
     for (const auto& section : scaling) {
         const bool weak = section.id == "weak-scaling";
         const Frame& table = section.tables.front();

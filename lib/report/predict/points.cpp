@@ -39,17 +39,16 @@ PointRow row_of(const std::map<std::string, std::string>& cells) {
         const auto column = kColumns.find(name);
         if (column == kColumns.end())
             throw base::DataError(fmt::format(
-                "the header's '{}' is not a column of points; they are ranks, time_s or rate, low, "
-                "high, nodes",
+                "unknown column '{}'; columns are ranks, time_s or rate, low, high, nodes",
                 base::printable(name, 40)));
         if (!cell.empty()) row.*column->second = base::number_above_0(cell);
     }
     if (std::isnan(row.time_s) == std::isnan(row.rate))
-        throw base::DataError("a point has ranks, and time_s or rate");
+        throw base::DataError("a row needs either time_s or rate");
     if (row.ranks != std::floor(row.ranks) || row.nodes > row.ranks)
-        throw base::DataError("ranks is not a whole number of at least one on each node");
+        throw base::DataError("ranks must be a whole number, and not less than nodes");
     if (std::isnan(row.low) != std::isnan(row.high))
-        throw base::DataError("a point has both of low and high, or neither");
+        throw base::DataError("give both low and high, or neither");
     if (row.low > row.value() || row.high < row.value())
         throw base::DataError("the value does not lie between low and high");
     return row;

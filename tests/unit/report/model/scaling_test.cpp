@@ -121,7 +121,7 @@ TEST(Cores, AreThoseThatTheRanksCouldUse) {
               "2 compute threads on 1 core"},
              {with_threads(on_cpus(step_run("a", 2, 1), {"0-3", "4-7"}), {1, 2}), 3, "CPU", ""},
              {in_quota(wide("8"), "2.5"), 3, "CPU",
-              "threads on 8 CPUs where the cgroup allows 2.5 of them"},
+              "threads on 8 CPUs, but the cgroup allows 2.5"},
              {in_quota(wide("2"), "2.5"), 2, "CPU", ""},
              {in_quota(wide("8"), "none"), 8, "CPU", ""},
              {with(alone("a", 1, 5), "replicas", "2"), 4, "CPU", ""},  // 2 threads each
@@ -147,7 +147,7 @@ TEST(Cores, AreUnknownWhereTheFileDoesNotSayOrItsRunsDiffer) {
     EXPECT_EQ(common_cores({{.count = 2}, {.count = 2}}).count, 2U);
     const Cores mixed = common_cores(
         {{.count = 2}, {.count = 4, .oversubscription = "5 compute threads on 4 CPUs"}});
-    EXPECT_EQ(mixed.why_not, "its runs used 2 cores and 4 cores");
+    EXPECT_EQ(mixed.why_not, "the runs used 2 cores and 4 cores");
     EXPECT_EQ(mixed.oversubscription, "5 compute threads on 4 CPUs");
 }
 
