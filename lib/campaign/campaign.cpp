@@ -31,7 +31,7 @@ Schema campaign_keys() {
         .integer("ranks-per-node", &S::ranks_per_node, {1, 1'000'000},
                  "maximum number of ranks per node (default: all ranks on one node)")
         .text("launcher-options", &S::launcher_options, "WORDS",
-              "options of mpirun or srun that replace those for binding")
+              "options of mpirun or srun that replace ranklab's for placing and binding ranks")
         .text("partition", &S::partition, "NAME", "Slurm's partition")
         .text("account", &S::account, "NAME", "Slurm's account")
         .text("sbatch-options", &S::sbatch_options, "WORDS",

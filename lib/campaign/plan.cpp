@@ -67,7 +67,7 @@ Schema own_rows(const std::string& program) {
         .choice("launcher", &S::launcher, {"auto", "mpirun", "srun"},
                 "auto: srun inside an allocation of Slurm, else mpirun")
         .text("launcher-options", &S::launcher_options, "WORDS",
-              "launcher options that replace those for placing ranks and binding them to cores")
+              "options of mpirun or srun that replace ranklab's for placing and binding ranks")
         .choice("placement", {&S::placement, kEssential}, {"block", "cyclic"},
                 "block: fill one host before the next; cyclic: rank by rank over the hosts")
         .integer("ranks-per-node", &S::ranks_per_node, {1, 1'000'000},

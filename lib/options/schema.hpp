@@ -16,7 +16,7 @@ namespace ranklab::options {
 
 enum class Type { text, texts, choice, integer, real, bytes, flag };
 
-/// The role of an option: whether two runs that differ in it do the same work.
+/// The role of an option, which decides how runs that differ in it are compared.
 enum class Role {
     work,          ///< what is measured
     coordination,  ///< how ranks, or replicas, work together; means nothing on a single device
@@ -169,7 +169,7 @@ class Schema {
     /// Sets the number of words without dashes (Options::positional).
     Schema& positional(std::size_t most, std::size_t least = 0);
 
-    /// Adds a row as it is, into the section last named. Throws Error if its short name is taken.
+    /// Adds a finished row to the section last named. Throws Error if its short name is taken.
     Schema& add(Option option);
     /// Appends all options of another schema. Options without a section go to the section last
     /// named.

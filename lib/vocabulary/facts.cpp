@@ -41,7 +41,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"storage.bytes_per_value", outcome,
      "in the files, per value of 8 bytes; the strategy implies it"},
     {"place.*", outcome, "load by other processes; differs in every run"},
-    {"ladder.baseline", outcome, "the strategy over which its speedups are taken"},
+    {"ladder.baseline", outcome, "the strategy over which the speedups are taken"},
     {"ladder.*", outcome, "result of the comparison of strategies"},
     {"training.parameters", work, "the settings imply it"},
     {"training.memory_*", work, "the settings imply it"},

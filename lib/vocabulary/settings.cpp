@@ -53,7 +53,7 @@ Schema made_common_settings() {
               "no header, no progress, one line per run with its rate and where it is stored")
         .flag("verbose", {&S::verbose, Role::request},
               "show all settings, and all tables of the run")
-        .excludes({.other = "quiet", .because = "one shows all, the other one line"})
+        .excludes({.other = "quiet", .because = "--verbose shows everything, --quiet one line"})
         .excludes({.other = "json", .because = "JSON has everything"})
         .flag("json", {&S::json, Role::request},
               "print the run (or all runs of the command) as JSON on stdout instead of text; "

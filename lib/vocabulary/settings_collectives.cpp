@@ -72,7 +72,7 @@ void add_measuring(Schema& rows) {
                 "inside the time; 2 nothing, each call is timed; 3 a barrier, outside the time; 4 "
                 "a common start time on synchronised clocks")
         .flag("nonblocking", &S::nonblocking,
-              "measure how much of the non-blocking operation hides behind calibrated compute")
+              "measure how much of the non-blocking operation overlaps with calibrated compute")
         .choice("mpi-progress", &S::progress, {"none", "poll", "thread"},
                 "what drives MPI progress during compute: nothing, polls from the compute loop, a "
                 "thread")

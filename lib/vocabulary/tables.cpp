@@ -260,8 +260,8 @@ constexpr Column kIoReads[] = {
     {"MiB_per_s", number, "MiB / read_s"},
     {"resident_percent", number, "share of the bytes in the page cache before the reading"},
     {"block_layer_MiB", number, "read from the device"},
-    {"cache", text, "cold, warm or mixed, by the two columns before"},
-    {"file_system", text, "where the files lay"},
+    {"cache", text, "cold, warm or mixed, by resident_percent and block_layer_MiB"},
+    {"file_system", text, "of the files read"},
 };
 
 constexpr Column kCeilings[] = {
@@ -333,7 +333,7 @@ constexpr Column kMpiIo[] = {
 
 constexpr Column kMessages[] = {
     {"op", text, "the operation"},
-    {"level", text, "which ranks: job, host (those of one host) or hosts (one of each host)"},
+    {"level", text, "which ranks: job (all), host (all of one host) or hosts (one per host)"},
     {"load", text, "idle, or loaded: a compute kernel ran on the same cores"},
     {"dtype", text, "element type"},
     {"redop", text, "sum, min, max or avg; none"},
@@ -362,7 +362,7 @@ constexpr Column kMessages[] = {
 
 constexpr Column kNonblocking[] = {
     {"op", text, "the operation"},
-    {"level", text, "which ranks: job, host (those of one host) or hosts (one of each host)"},
+    {"level", text, "which ranks: job (all), host (all of one host) or hosts (one per host)"},
     {"load", text, "idle, or loaded: a compute kernel ran on the same cores"},
     {"dtype", text, "element type"},
     {"redop", text, "sum, min, max or avg; none"},
@@ -385,7 +385,7 @@ constexpr Column kNonblocking[] = {
 
 constexpr Column kFits[] = {
     {"op", text, "the operation"},
-    {"level", text, "which ranks: job, host (those of one host) or hosts (one of each host)"},
+    {"level", text, "which ranks: job (all), host (all of one host) or hosts (one per host)"},
     {"load", text, "idle, or loaded: a compute kernel ran on the same cores"},
     {"dtype", text, "element type"},
     {"redop", text, "sum, min, max or avg; none"},
@@ -404,7 +404,7 @@ constexpr Column kFits[] = {
 
 constexpr Column kGuidelines[] = {
     {"guideline", text, "rule that a good library follows"},
-    {"level", text, "which ranks: job, host (those of one host) or hosts (one of each host)"},
+    {"level", text, "which ranks: job (all), host (all of one host) or hosts (one per host)"},
     {"load", text, "idle, or loaded: a compute kernel ran on the same cores"},
     {"dtype", text, "element type"},
     {"bytes", whole, "message size S"},
