@@ -21,7 +21,7 @@ struct VolumeRequest {
 };
 
 struct DataRequest {
-    /// The model's [channels, height, width] or [channels, depth, height, width].
+    /// The model's input: [channels, height, width] or [channels, depth, height, width].
     std::vector<std::int64_t> input{};
     std::vector<std::int64_t> target{};  ///< empty: a class
     std::int64_t classes = 0;

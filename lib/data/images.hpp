@@ -17,7 +17,7 @@ namespace ranklab::data {
 /// Where the files of a set may lie.
 struct ImagePlace {
     std::string what;                ///< the set, for messages
-    std::string usual;               ///< searched last, if the user names no --data-dir
+    std::string usual;               ///< folder to search last, if the user names no --data-dir
     std::vector<std::string> below;  ///< folders to search in each place
     std::string file;                ///< the folder holds this file, plain or with .gz
     std::string how_to_get;

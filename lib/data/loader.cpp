@@ -73,7 +73,7 @@ const Batch& Loader::next() {
     std::unique_lock lock(mutex_);
     if (given_ >= end_)
         throw base::Error("the loader was asked for more batches than were planned");
-    plan_ahead();  // into the slot of the last batch, too
+    plan_ahead();  // the last batch's slot is free now
     Slot& slot = slot_of(given_);
     while (!slot.ready())
         if (!threads_.empty() || !read_some(lock)) batch_ready_.wait(lock);

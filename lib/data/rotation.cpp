@@ -44,7 +44,7 @@ void transpose(const float* from, std::ptrdiff_t stride, std::int64_t edge, floa
     alignas(64) std::array<float, kLine> line;
     for (std::int64_t tile = 0; tile < edge; tile += kLine) {
         const std::int64_t rows = std::min(kLine, edge - tile);
-        // The row with the lowest target.
+        // The row that goes to the lowest address.
         const std::int64_t first = row_step > 0 ? tile : tile + rows - 1;
         for (std::int64_t c = 0; c < edge; ++c) {
             const float* const column = from + first * stride + c;

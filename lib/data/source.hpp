@@ -60,7 +60,7 @@ struct Draw {
     bool operator==(const Draw&) const = default;
 };
 
-/// A random number for the sample at `position`, counted over all ranks, of an epoch.
+/// A random number for the sample at `position` of an epoch, counted over all ranks.
 std::uint64_t random_of(std::uint64_t seed, std::int64_t epoch, std::int64_t position);
 
 /// Seconds, summed over the reading threads.
@@ -79,7 +79,7 @@ class Source {
     virtual ~Source() = default;
     virtual const SampleLayout& layout() const = 0;
     virtual std::int64_t size() const = 0;
-    /// Writes layout().input.bytes() and layout().target.bytes(), and adds to `times`. Thread-safe.
+    /// Writes an input and a target of layout()'s sizes, and adds to `times`. Thread-safe.
     /// Throws DataError if the data cannot be read.
     virtual void read(const Draw& draw, std::byte* input, std::byte* target,
                       ReadTimes& times) const = 0;

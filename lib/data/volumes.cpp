@@ -107,7 +107,7 @@ std::shared_ptr<const Source> crop_source(std::shared_ptr<const VolumeFile> file
 
 namespace {
 
-// Reads some planes at a time: HDF5 may need as much memory again.
+// Reads some planes at a time, since HDF5 may buffer all that one call reads.
 VolumeField memory_field(const Volume& volume) {
     constexpr std::int64_t kPlanes = 16;
     auto place = volume.place;

@@ -23,7 +23,7 @@ class VolumeFile {
     std::int64_t edge() const { return fields_.front().edge(); }
     /// Nbody and Hydro.
     const std::vector<VolumeField>& fields() const { return fields_; }
-    /// "mapped", "read" or "in memory", a fact of the run.
+    /// "mapped", "read" or "in memory", stored with the run.
     const std::string& how() const { return how_; }
 
   private:
@@ -48,7 +48,7 @@ struct CropOptions {
     std::int64_t edge = 64;
     std::int64_t samples = 0;  ///< the source's size()
     bool rotate = false;
-    bool rotate_vectors = false;  ///< channels 1..3 of both fields are the velocity's x, y, z
+    bool rotate_vectors = false;  ///< also rotates the velocity, channels 1..3 of both fields
 };
 
 /// Inputs [4, edge, edge, edge] of /Nbody, targets [5, edge, edge, edge] of /Hydro. Place and

@@ -1,4 +1,4 @@
-// A user's own network: TorchScript in a file of torch.jit.save.
+// A user's own network: TorchScript in a file that torch.jit.save wrote.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ScriptRequest {
 ModelEntry script_entry(const ScriptRequest& request);
 
 /// Runs the network on two samples. Throws OptionError unless it takes the input's shape, returns
-/// the target's and has trainable parameters; DataError if the file is not TorchScript.
+/// the target's shape and has trainable parameters; DataError if the file is not TorchScript.
 void check_script(const ScriptRequest& request);
 
 /// A hash of the code and of the parameters' names and shapes, not of their values.

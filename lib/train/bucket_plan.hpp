@@ -20,19 +20,19 @@ struct GradientSize {
 /// The buckets in the order in which they are reduced, each a list of parameter indices.
 using BucketPlan = std::vector<std::vector<std::size_t>>;
 
-/// Assigns as PyTorch's DDP (c10d::compute_bucket_assignment_by_size): takes gradients in `order`
-/// and closes a bucket once it holds its limit or more. The limit is `first_cap` for the first
-/// bucket of each kind, so that communication starts early, then `cap`. Buckets are sorted by their
-/// first member's position in `order`.
+/// Takes gradients in `order` and closes a bucket once it holds its limit or more, as PyTorch's DDP
+/// does (c10d::compute_bucket_assignment_by_size). The limit is `first_cap` for the first bucket of
+/// each kind, so that communication starts early, then `cap`. Buckets are sorted by their first
+/// member's position in `order`.
 BucketPlan plan_buckets(const std::vector<GradientSize>& sizes,
                         const std::vector<std::size_t>& order, std::int64_t first_cap,
                         std::int64_t cap);
 
-/// count-1 ... 0, an estimate of the order in which backward reaches the parameters.
+/// Returns count-1 ... 0, an estimate of the order in which backward reaches the parameters.
 std::vector<std::size_t> reverse_order(std::size_t count);
 
-/// `ready` (the parameters in the order in which backward reached them), then the other parameters
-/// in reverse order: a permutation of 0 ... count-1.
+/// Returns a permutation of 0 ... count-1: `ready`, the parameters in the order in which backward
+/// reached them, then the other parameters in reverse order.
 std::vector<std::size_t> completed_order(const std::vector<std::size_t>& ready, std::size_t count);
 
 }  // namespace ranklab::train

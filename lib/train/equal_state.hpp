@@ -1,5 +1,5 @@
-// The training state (parameters, buffers, optimizer): made equal on all ranks, compared, and
-// restored.
+// Makes the training state (parameters, buffers, optimizer) equal on all ranks, compares and
+// restores it.
 #pragma once
 
 #include <ATen/core/Generator.h>

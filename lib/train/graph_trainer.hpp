@@ -11,14 +11,14 @@
 
 namespace ranklab::train {
 
-/// Until then the allocator, cuDNN's choice of algorithms and the buckets may change. PyTorch asks
-/// for this number before it captures a distributed step.
+/// In the first steps the allocator, cuDNN's choice of algorithms and the buckets may change.
+/// PyTorch asks for this number before it captures a distributed step.
 inline constexpr std::int64_t kStepsBeforeCapture = 11;
 
 /// A Trainer that captures forward and backward after kStepsBeforeCapture steps and replays them
 /// from then on. Replays batches of the first batch's size; the Trainer computes other sizes. The
 /// graph holds no communication: gradients are summed after the replay, in finish(), without
-/// overlap. Works with every sync that keeps gradients in place, all but c10d.
+/// overlap. Works with every sync except c10d, which does not keep gradients in place.
 class GraphTrainer final : public Trainer {
   public:
     /// Calls `make_graph` once, at the capture.

@@ -101,7 +101,7 @@ LayerProfile::LayerProfile(const nn::Model& model, base::PhaseSink& sink,
             found->parameter_bytes += static_cast<std::int64_t>(item.value().nbytes());
     }
     profiled = this;
-    // Otherwise LibTorch runs backward on a GPU in another thread.
+    // Keeps backward in this thread; for a GPU LibTorch would run it in another one.
     c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
 }
 

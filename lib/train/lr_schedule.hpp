@@ -30,8 +30,8 @@ struct LrSettings {
     LrShape shape = LrShape::none;
     LrScaling scaling = LrScaling::none;
     double lr = 0;      ///< for the base batch
-    double end_lr = 0;  ///< LrShape::cosine, cosine_published
-    double gamma = 1;   ///< LrShape::step
+    double end_lr = 0;  ///< used by LrShape::cosine and cosine_published
+    double gamma = 1;   ///< used by LrShape::step
     std::int64_t global_batch = 1;
     std::int64_t base_batch = 1;
     /// In effect only if the rate is scaled and global_batch > base_batch.

@@ -17,7 +17,7 @@
 namespace ranklab::train {
 namespace {
 
-// torch.autocast in this thread, while the object lives.
+// Enables torch.autocast in this thread while the object lives.
 class Autocast : base::Immovable {
   public:
     Autocast(torch::DeviceType device, torch::Dtype type)

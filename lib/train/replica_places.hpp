@@ -55,9 +55,9 @@ std::vector<std::vector<int>> share_cores(const std::vector<std::vector<int>>& c
 
 class ReplicaThreads {
   public:
-    /// Starts `count` threads. Each binds itself to its share of `cores` and computes with threads
-    /// / count OpenMP threads, at least one. Does not change the caller's number of threads. Throws
-    /// EnvironmentError if a thread cannot be started.
+    /// Starts `count` threads. Each binds itself to its share of `cores` and computes with its part
+    /// of the `threads` OpenMP threads, at least one. Does not change the caller's number of
+    /// threads. Throws EnvironmentError if a thread cannot be started.
     ReplicaThreads(std::size_t count, int threads, const std::vector<std::vector<int>>& cores);
 
     /// Calls work(replica) in every replica's thread and waits for all. Throws the error of the

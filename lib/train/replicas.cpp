@@ -31,7 +31,7 @@ std::vector<std::shared_ptr<nn::Model>> make_others(const ReplicaSetup& setup) {
     return models;
 }
 
-// A GPU's default generator, which LibTorch's operations use; on the CPU one for each replica.
+// Returns the GPU's default generator, which LibTorch's operations use; on the CPU one per replica.
 at::Generator generator_of(const ReplicaSetup& setup, std::size_t replica) {
     const auto& device = setup.devices[replica];
     const auto seed = setup.seed + replica;

@@ -10,7 +10,7 @@ namespace {
 class CudaGraph final : public StepGraph {
   public:
     void capture(const std::function<void()>& work) override {
-        // Earlier work must not end within the capture.
+        // Waits for earlier work, which must not end within the capture.
         c10::cuda::getCurrentCUDAStream().synchronize();
         // Captures this thread only, since the loader's threads may allocate pinned memory
         // meanwhile.
@@ -26,8 +26,8 @@ class CudaGraph final : public StepGraph {
     void replay() override { graph_.replay(); }
 
   private:
-    // Ends a failed capture, to make the stream usable again. Ignores its error, which is not the
-    // cause.
+    // Ends a failed capture, to make the stream usable again. Ignores an error of capture_end,
+    // which is not the cause.
     void leave_capture() noexcept {
         try {
             graph_.capture_end();

@@ -26,8 +26,8 @@ class Stepper {
     /// micro-batch, which sums gradients over ranks. Returns the unscaled mean loss; undefined if
     /// the batch is empty.
     virtual torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) = 0;
-    /// Called after the last micro-batch: waits for the gradients and updates the parameters. False
-    /// if the step was skipped because gradients were not finite (GradScaler).
+    /// Called after the last micro-batch: waits for the gradients and updates the parameters.
+    /// Returns false if a GradScaler skipped the step because gradients were not finite.
     virtual bool update() = 0;
     /// The phases that a step marks, in order.
     virtual std::vector<base::Phase> phases() const = 0;

@@ -167,7 +167,7 @@ void run_check(comm::Communicator& control, FileVerdict& verdict,
             mine = error.what();
         } catch (const base::Hdf5Error& error) {
             mine = error.what();
-        } catch (const comm::PeerError&) {  // that rank has the sentence, or throws another error
+        } catch (const comm::PeerError&) {  // the rank that failed has the sentence
         }
     });
     for (const auto& text : comm::gather_texts(control, mine))

@@ -159,7 +159,7 @@ std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpe
 
 namespace {
 
-// Writes the values as [D, H, W, C], and checks each of them.
+// Writes the values as [D, H, W, C], and checks each value.
 void copy_out(comm::Communicator& control, const Volume& volume, OutputFile& out,
               base::ProgressSink& progress) {
     const auto shape = volume.shape();

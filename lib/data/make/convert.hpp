@@ -1,4 +1,4 @@
-// Converts volumes between npy files [D, H, W, C] (as the original's convert_to_npy.py makes them)
+// Converts volumes between npy files [D, H, W, C] (as the tutorial's convert_to_npy.py makes them)
 // and HDF5 datasets [C, D, H, W]; each rank converts its planes.
 #pragma once
 

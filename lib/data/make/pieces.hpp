@@ -41,7 +41,7 @@ void for_each_piece(comm::Communicator& control, const VolumeShape& shape,
 }
 
 /// Options of a file of volumes. Chunks and contiguous datasets begin at multiples of a page, so
-/// that pages are not shared.
+/// that no two of them share a page.
 inline hdf5::DatasetFileOptions volume_file(comm::Communicator& control) {
     return {.mpi = control.world_size() > 1 ? comm::native_mpi(control) : nullptr,
             .group = "/",

@@ -106,9 +106,9 @@ class Noise final : public Source {
     std::shared_ptr<const std::vector<float>> pool_;
 };
 
-// Noise from N(0, 1). A sample is a window of a pool of numbers, twice the sample's size, which is
-// made once; Draw.random determines where the window begins. So samples differ between ranks, steps
-// and seeds, and each costs one copy.
+// Noise from N(0, 1). A sample is a window of a pool of numbers, which is made once and has twice
+// the sample's size. Draw.random determines where the window begins. So samples differ between
+// ranks, steps and seeds, and each costs one copy.
 DataSet open_noise(const DataRequest& request, comm::Communicator& control) {
     constexpr std::int64_t kTrain = 1024;
     constexpr std::int64_t kTest = 128;

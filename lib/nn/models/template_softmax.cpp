@@ -10,7 +10,7 @@ namespace {
 
 class TemplateSoftmax final : public Model {
   public:
-    // 1. Register every module: others are not trained, synchronised or counted.
+    // 1. Register every module: an unregistered one is not trained, synchronised or counted.
     explicit TemplateSoftmax(const ModelConfig& config) {
         const auto& in = config.input;
         linear_ = register_module(

@@ -104,9 +104,9 @@ class UNet3d final : public Model {
     }
 
   private:
-    // Does what the original's apply(weights_init) does: draws weights anew, child by child in the
-    // order of registration. A seed gives the original's weights only because the constructors have
-    // drawn default weights before.
+    // Draws weights anew, child by child in the order of registration, as the tutorial's
+    // apply(weights_init) does. A seed gives the tutorial's weights only because the constructors
+    // have drawn default weights before.
     void initialise() {
         for (const auto& module : children()) {
             auto parameters = module->named_parameters(/*recurse=*/false);
