@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kTableSetting = "from-model";
 constexpr std::string_view kTableSuffix = ".csv";
-// One row per parameter of the largest networks takes some 100 KB.
+// Ample: the largest networks need some 100 KB, with one row per parameter.
 constexpr std::size_t kMostTableBytes = std::size_t{4} << 20;
 constexpr std::int64_t kMostElements = 1'000'000'000'000;  // per row, so that sums cannot overflow
 constexpr std::size_t kColumns = 5;
@@ -40,7 +40,7 @@ std::optional<BucketRow> row_in(std::string_view line, std::size_t number) {
     return good ? std::optional(row) : std::nullopt;
 }
 
-// The value of a line "# NAME: VALUE".
+// Returns the value of a line "# NAME: VALUE".
 std::optional<std::string> said(std::string_view line, std::string_view name) {
     const std::string begin = fmt::format("# {}: ", name);
     if (!line.starts_with(begin)) return std::nullopt;

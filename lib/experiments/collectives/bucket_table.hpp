@@ -13,11 +13,11 @@ namespace ranklab::experiments {
 struct BucketRow {
     std::int64_t parameters = 0;  ///< tensors in the bucket
     std::int64_t elements = 0;
-    base::Element dtype = base::Element::f32;  ///< in transfers
+    base::Element dtype = base::Element::f32;  ///< element type of transfers
     std::int64_t bytes = 0;
 };
 
-/// At least one row, in the order in which a step reduces them.
+/// Has at least one row. The rows have the order in which a step reduces the buckets.
 struct BucketTable {
     std::string model;
     std::vector<BucketRow> rows;
@@ -25,9 +25,8 @@ struct BucketTable {
 
 std::vector<std::string> shipped_models();
 
-/// The table of a shipped model, or, if the name has a '/' or ends in .csv, of a file. Throws
-/// OptionError for an unknown model, DataError for a file that is missing, truncated or no such
-/// table.
+/// Returns the table of a shipped model, or of a file if the name has a '/' or ends in .csv. Throws
+/// OptionError for an unknown model, DataError if the file is missing, truncated or no such table.
 BucketTable bucket_table(const std::string& name_or_file);
 
 BucketTable parse_bucket_table(const std::string& text);

@@ -22,7 +22,7 @@ std::size_t whole_pages(std::size_t bytes) {
 
 struct Parts {
     std::size_t send = 0, receive = 0;  // bytes of one call, with the offset
-    std::size_t calls = 1;              // that use different parts of the pool
+    std::size_t calls = 1;              // calls that use different parts of the pool
 };
 
 Parts parts_of(const Message& message, const BufferPlan& plan, int ranks) {

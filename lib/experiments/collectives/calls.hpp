@@ -78,13 +78,13 @@ struct Caller {
 /// part in the operation.
 CallTimes time_calls(const Caller& caller, CallSync between, int calls);
 
-/// Multiplications and additions in the first-level cache, in units of under a microsecond.
+/// Computes in the L1 cache, in units that take less than a microsecond.
 class Compute {
   public:
     Compute() { numbers_.fill(0.5F); }
     /// Computes `units` units, and calls `between` some twenty times meanwhile.
     void work(std::int64_t units, const std::function<void()>& between = {});
-    /// Units that take about `seconds` on this core now.
+    /// Returns the number of units that take about `seconds` on this core now.
     std::int64_t units_of(double seconds);
 
   private:

@@ -15,7 +15,7 @@
 namespace ranklab::experiments {
 namespace {
 
-constexpr std::size_t kMostKept = 1024;  // calls of each rank, which bounds the memory
+constexpr std::size_t kMostKept = 1024;  // calls kept per rank, to bound the memory
 constexpr double kWorthNaming = 100e-6;  // s
 
 std::string time_text(double seconds) {
@@ -30,7 +30,7 @@ void keep(std::vector<double>& values, double value, std::size_t call) {
         values[call % kMostKept] = value;
 }
 
-// The latest moment of each call over ranks; -infinity if no rank has one.
+// Returns the latest moment of each call over ranks; -infinity if no rank has one.
 std::vector<double> latest(std::vector<double> moments, comm::Communicator& control) {
     for (double& moment : moments)
         if (std::isnan(moment)) moment = -HUGE_VAL;

@@ -41,23 +41,23 @@ class Arrivals {
 
     /// Median seconds after the first rank; NaN without calls.
     double late_s(std::size_t rank) const;
-    /// Share of calls that the rank began last, by more than the clocks' error; NaN without calls.
+    /// Share of calls that the rank began last, with a skew above the clocks' error; NaN if none.
     double last_share(std::size_t rank) const;
     /// Median over calls of the seconds from the first to the last rank; NaN without calls.
     double skew_s() const;
-    /// A rank that is last in at least half of the calls, far later than the second latest. None
-    /// if there are few calls.
+    /// Returns a rank that comes last to at least half of the calls and far later than the second
+    /// latest rank; none if there are few calls.
     Straggler straggler() const;
 
   private:
     double error_s_ = 0;                     // the largest that add() got
-    std::vector<std::vector<double>> late_;  // by rank: seconds, of the newest calls
+    std::vector<std::vector<double>> late_;  // by rank: seconds, for the newest calls
     std::vector<std::size_t> last_;          // by rank: calls that it began last
     std::vector<double> skews_;
     std::size_t calls_ = 0;
 };
 
-/// Times in us by operation and bytes: messages of one level, load and type, reduced by sum.
+/// Times in us by operation and bytes, for one level, load and type. Reductions are sums.
 using TimedMessages = std::map<std::pair<comm::Operation, std::uint64_t>, stats::Summary>;
 
 struct GuidelineRow {

@@ -11,7 +11,7 @@ namespace ranklab::experiments {
 
 struct Level {
     std::string name;    ///< job, host, hosts
-    int ranks = 1;       ///< of one group; the same on all ranks of the job
+    int ranks = 1;       ///< in one group; the same on all ranks of the job
     bool active = true;  ///< this rank belongs to a group
     std::shared_ptr<comm::Communicator> data = nullptr, control = nullptr;  ///< of the group
 };

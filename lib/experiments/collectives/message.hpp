@@ -48,17 +48,17 @@ struct Message {
     bool operator==(const Message&) const = default;
 };
 
-/// The sizes in bytes of --sizes, or from --min-bytes to --max-bytes: each --step-bytes larger than
-/// the one before, or --step-factor times as large. Throws OptionError for no size, more than 1000,
-/// or one above 2^50.
+/// Returns sizes in bytes: as --sizes lists them, or from --min-bytes to --max-bytes, each
+/// --step-bytes larger than the one before, or --step-factor times as large. Throws OptionError for
+/// no size, more than 1000, or one above 2^50.
 std::vector<std::uint64_t> message_sizes(const vocabulary::CollectivesSettings& settings);
 
-/// Messages of `form` at these sizes, each once: rounded down to whole elements per rank, at least
-/// one.
+/// Returns messages of `form` at these sizes, each once. Sizes are rounded down to whole elements
+/// per rank, but not below one element.
 std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes,
                                  int ranks);
 
-/// The forms that the options select and the backend offers, in the order of the tables.
+/// Returns the forms that the options select and the backend offers, in the order of the tables.
 std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& settings,
                                   const comm::BackendEntry& backend, int ranks);
 

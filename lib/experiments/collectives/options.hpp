@@ -37,10 +37,10 @@ CollectivesOptions settle_collectives(const options::Options& given,
                                       const vocabulary::CommonSettings& common, int world_size);
 
 /// Settles the backend and the memory of the buffers. Throws OptionError or EnvironmentError on all
-/// ranks if they cannot be used. Collective.
+/// ranks if backend or memory cannot be used. Collective.
 void settle_backend(CollectivesOptions& settled, comm::Communicator& control);
 
-/// The messages of all forms and sizes. Throws OptionError if there are none.
+/// Returns the messages of all forms and sizes. Throws OptionError if there are none.
 std::vector<Message> planned_messages(const CollectivesOptions& options, int ranks);
 
 }  // namespace ranklab::experiments

@@ -20,7 +20,7 @@ using comm::Operation;
 
 struct Precision {
     double whole;  // the type holds all whole numbers up to this one
-    double unit;   // in the last place of 1
+    double unit;   // distance from 1 to the next larger number
 };
 // In the order of DType. Sums above 255 in u8 are avoided: Open MPI 4.1 wraps or saturates.
 constexpr std::array<Precision, 7> kPrecisions{{{255, 0},
@@ -38,7 +38,7 @@ std::uint64_t mixed(std::uint64_t number) {
     return number ^ number >> 33U;
 }
 
-// With fewer values an index no longer differs from its neighbours.
+// With fewer values, neighbouring indexes would often have equal values.
 constexpr double kFewestNumbers = 3;
 
 template <class T>
@@ -49,7 +49,7 @@ T as(double value) {
         return static_cast<T>(static_cast<float>(value));
 }
 
-// The values from index `first` on, at most one period.
+// Returns the values from index `first` on, at most one period.
 template <class T, class NumberAt>
 std::vector<T> period(std::size_t first, std::size_t count, NumberAt number_at) {
     std::vector<T> numbers;
@@ -234,7 +234,7 @@ class HostSide {
 
   private:
     bool is_on_device() const { return device_.receive.memory == comm::Memory::device; }
-    // The host's copy of a part of the receive buffer.
+    // Returns where the host's copy of a part of the receive buffer is.
     char* at(const BufferView& part) {
         return memory_.data() +
                (static_cast<char*>(part.data) - static_cast<char*>(device_.receive.data));
@@ -244,7 +244,7 @@ class HostSide {
     std::vector<char> memory_;
 };
 
-// In the first element's most significant byte: in every type the change exceeds the tolerance.
+// Changes the first element's most significant byte: in every type that exceeds the tolerance.
 void flip_a_bit(const comm::BufferView& result) {
     if (result.count == 0) return;
     static_cast<unsigned char*>(result.data)[comm::size_of(result.dtype) - 1] ^= 1U;

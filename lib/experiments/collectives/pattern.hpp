@@ -45,7 +45,7 @@ class Pattern {
 /// Fills a rank's buffers in host memory: the values that it sends, and poison where it receives.
 void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host,
                   int rank);
-/// Wrong elements of this rank's result (Prepared::result()).
+/// Returns the number of wrong elements in this rank's result (Prepared::result()).
 std::size_t wrong_in(const Message& message, const Pattern& pattern, const comm::BufferView& result,
                      int root, int rank, int ranks);
 

@@ -25,7 +25,7 @@ void add_fact(results::Run& run, std::string key, std::string value) {
     run.context.push_back({"collectives", std::move(key), std::move(value)});
 }
 
-// As Measurement::rank_reduction. Between two ranks only rank 0's time counts.
+// Returns Measurement::rank_reduction. Between two ranks only rank 0's time counts.
 std::string reduction_of(const Message& message, const Sweep& sweep) {
     constexpr std::array kWords{"none", "mean", "min", "max"};
     return comm::is_between_two(message.operation)

@@ -26,7 +26,7 @@ constexpr double kMostGathered = 1 << 20;  // calls x ranks gathered at once: 8 
 constexpr int kRounds = 4;
 constexpr int kFewestARound = 5;     // calls
 constexpr double kLoadedLoop = 0.1;  // s: several time slices of the kernel
-constexpr int kMostLoaded = 100;     // times as many calls as without a load
+constexpr int kMostLoaded = 100;     // times the number of calls without a load
 
 // The number of calls of each round: up to kRounds rounds, each of at least kFewestARound calls.
 std::vector<int> rounds_of(int calls, bool in_one) {
@@ -87,14 +87,14 @@ class Sweeper : base::Immovable {
     struct Visit {
         std::size_t row = 0;
         int calls = 0;
-        bool last = false;  // of its message
+        bool last = false;  // the message's last visit
     };
-    // The calls of one message on its level.
+    // The prepared calls of one message, on its level.
     struct PreparedCalls {
         const Level& level;
         std::vector<comm::Transfer> transfers = {};
         std::vector<std::unique_ptr<comm::Prepared>> calls = {};
-        bool takes_part = false;  // this rank, in the operation
+        bool takes_part = false;  // this rank has a part in the operation
     };
 
     void plan() {
@@ -223,7 +223,7 @@ class Sweeper : base::Immovable {
             calls_s += wall_s;
             if (wall_s > kBetweenAsks / 2) ends();
         }
-        if (loop) {  // one mean of all calls
+        if (loop) {  // the loop gives one mean over all calls
             times.seconds.assign(1, loops_s / done);
             times.came_s.resize(1);
         }
@@ -355,7 +355,7 @@ class Sweeper : base::Immovable {
     std::unique_ptr<Load> load_;
     double ahead_s_;  // from rank 0's announcement of a moment to that moment
     std::vector<Visit> order_;
-    std::uint64_t checks_ = 0;  // made so far
+    std::uint64_t checks_ = 0;  // number of checks made so far
     StopPoll stop_;
     base::Clock::time_point began_ = base::Clock::now();
     bool ended_ = false;

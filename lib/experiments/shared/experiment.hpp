@@ -25,7 +25,7 @@ struct CountedPart {
     std::function<void()> ends = [] {};  ///< may be called again after more counted work
 };
 
-/// The surroundings of an experiment, on every rank.
+/// What an experiment needs to run, on every rank.
 struct RunContext {
     comm::Communicator& control;  ///< control plane: options, verdicts, timings
     base::ProgressSink& progress;
@@ -112,7 +112,7 @@ class Experiment {
     virtual void describe(options::Schema& schema) const = 0;
     virtual std::vector<Listing> listings() const = 0;
 
-    /// Called before MPI starts, without the config file's options, and again with them.
+    /// Called before MPI starts, without the config file's options, and once more with them.
     virtual LaunchNeeds needs(const options::Options& /*given*/) const { return {}; }
 
     /// Collective. Settles the options that are open: defaults by model, ranks and hosts. Throws

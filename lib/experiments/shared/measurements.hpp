@@ -27,7 +27,7 @@ std::vector<double> column_of(const Rows& rows, Value value) {
     return values;
 }
 
-/// One column per rank or replica. Summarises the maxima of the rows from `warmup` on.
+/// One column per rank or replica. Summarises the rows' maxima, from row `warmup` on.
 results::Measurement by_rank(std::string_view name, const std::string& axis,
                              measure::RankSamples all, std::size_t warmup = 0);
 
@@ -36,7 +36,7 @@ results::Measurement one_column(std::string_view name, const std::string& axis,
                                 const std::string& reduction, std::vector<double> samples,
                                 std::size_t warmup = 0);
 
-/// counts[i] / costs[i] per row. The mean is the sum of counts over the sum of costs.
+/// A rate, counts[i] / costs[i] in row i. The mean is the sum of counts over the sum of costs.
 results::Measurement rate(std::string_view name, const std::string& axis,
                           std::span<const double> counts, std::span<const double> costs);
 
@@ -56,7 +56,7 @@ class RankMeasurements {
     std::vector<double> largest(std::vector<double> mine) const;
     std::vector<double> sums(std::vector<double> mine) const;
 
-    /// Summarises the maxima over ranks of the rows from `warmup` on.
+    /// Adds each rank's column. Summarises the rows' maxima over ranks, from row `warmup` on.
     void add(std::string_view name, const std::string& axis, std::span<const double> mine,
              std::size_t warmup = 0);
     /// Adds `value` of each row.

@@ -1,4 +1,4 @@
-// --target-ci: how long an experiment measures, and its result in the run.
+// --target-ci: decides how long an experiment measures, and stores the result in the run.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ using TargetCi = std::optional<std::string>;
 /// Returns the check for `target`. Without a target, checks are never due.
 measure::Convergence convergence_of(const TargetCi& target, std::int64_t least);
 
-/// Returns the most samples to measure: `least` without a target; with one 20 times as many, or any
-/// number if --time-limit ends the run.
+/// Returns the most samples to measure: `least` without a target; with a target 20 times as many,
+/// or any number if --time-limit ends the run.
 std::int64_t most_samples(const TargetCi& target, bool has_time_limit, std::int64_t least);
 
 /// Adds the table `convergence` with one row per check and the fact measuring.converged. If the

@@ -40,8 +40,8 @@ namespace {
 using results::Kind;
 using results::Measurement;
 
-constexpr std::size_t kFewestRows = 6;  // no interval below
-constexpr std::size_t kMostRows = 8;    // of the table
+constexpr std::size_t kFewestRows = 6;  // fewer have no interval
+constexpr std::size_t kMostRows = 8;    // of the table `statistics`
 constexpr double kShareThatMatters = 0.05;
 // Only these cause warnings.
 constexpr std::array kWholes{vocabulary::kStepTime, vocabulary::kJobTime, vocabulary::kEpochTime,

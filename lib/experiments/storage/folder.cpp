@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr long double kGB = 1e9L;
-// Bytes. Records larger than this and than the file system are an OptionError; smaller ones that do
-// not fit are a full disk, an EnvironmentError when the run starts.
+// Bytes. Records above this and above the size of the file system are an OptionError. If smaller
+// records do not fit, the disk is full: an EnvironmentError when the run starts.
 constexpr long double kAbsurd = 1e12L;
 
 struct Room {
@@ -33,7 +33,7 @@ struct Room {
     long double free = 0;
 };
 
-// If the system does not tell, both sizes are 2^64 bytes.
+// If the system does not report the sizes, both are 2^64 - 1 bytes.
 Room room_at(const fs::path& directory) {
     std::error_code error;
     fs::path folder = fs::absolute(directory, error);
@@ -72,7 +72,7 @@ std::string why_foreign_hdf5(const fs::path& path) try {
     return fmt::format("cannot be opened: {}", error.what());
 }
 
-// Judges by the first bytes. An empty file counts as ours: a killed run may leave one.
+// Judges by the first bytes. Accepts an empty file, which a killed run may leave.
 std::string why_foreign_record(const fs::path& path) {
     std::string head(128, '\0');
     std::ifstream file(path, std::ios::binary);

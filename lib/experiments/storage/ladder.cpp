@@ -17,7 +17,7 @@ namespace {
 
 namespace fact = vocabulary::fact;
 
-// The run of the baseline strategy; the first run if that was not measured.
+// Returns the baseline strategy's run, or the first run if the baseline was not measured.
 const results::Run& baseline_of(const std::vector<results::Run>& runs) {
     const auto found = std::ranges::find_if(
         runs, [](const auto& run) { return run.fact(fact::kIsBaseline) == "yes"; });

@@ -17,7 +17,7 @@ namespace ranklab::experiments {
 /// The settled options of one strategy of the command, and what follows from them.
 struct StorageOptions : vocabulary::StorageSettings {
     vocabulary::CommonSettings common;
-    std::vector<results::Setting> config;  ///< as its run stores them
+    std::vector<results::Setting> config;  ///< settings as the run stores them
 
     io::Job job;
     io::StrategyEntry entry;

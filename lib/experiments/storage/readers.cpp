@@ -68,14 +68,14 @@ ReadPlan plan_of(const WrittenBy& written, const std::vector<int>& reader, int r
     return plan;
 }
 
-// The distance in ranks from rank 0 to the first rank of another node: if nodes have equally many
-// ranks, each rank is that far from one of another node. 1 on a single node.
+// Returns the distance from rank 0 to the first rank of another node; 1 on a single node. If nodes
+// have equally many ranks, each rank is that far from a rank of another node.
 int step_to_another_node(const std::vector<std::string>& node) {
     const auto another = std::ranges::find_if(node, [&](const auto& n) { return n != node[0]; });
     return another == node.end() ? 1 : static_cast<int>(another - node.begin());
 }
 
-// Readers of what rank 0 wrote: the ranks of other nodes, or, if there are none, all but rank 0.
+// Returns the readers of what rank 0 wrote: the ranks of other nodes, or else all but rank 0.
 std::vector<int> others_than_rank_0(const WrittenBy& written) {
     const auto others = numbers(1, static_cast<int>(written.node.size()));
     std::vector<int> apart;

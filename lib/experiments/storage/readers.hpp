@@ -45,14 +45,14 @@ struct WrittenBy {
     bool known = true;              ///< false: an earlier run wrote
 };
 
-/// The writers by base::share_of. Collective.
+/// Returns the writers that base::share_of gives. Collective.
 WrittenBy planned_writers(const StorageOptions& options, comm::Communicator& control);
-/// Corrects the writers after a writing (io::Strategy::written). Collective.
+/// Corrects the writers by what the strategy reports after a writing. Collective.
 void note_writers(WrittenBy& written, const io::Strategy& strategy, comm::Communicator& control);
 
-/// Each rank reads its base::share_of.
+/// Plans that each rank reads its base::share_of the records.
 ReadPlan plan_in_order(const WrittenBy& written, int rank);
-/// With several ranks no rank reads what it wrote. Ranks of other nodes read if there are any.
+/// Plans that no rank of several reads what it wrote; ranks of other nodes read if there are any.
 ReadPlan plan_for_others(const WrittenBy& written, int rank);
 
 }  // namespace ranklab::experiments

@@ -30,8 +30,8 @@ namespace {
 namespace fact = vocabulary::fact;
 using base::IoPhase;
 
-// Seconds from the first open to the last close of any rank, per writing: the aggregate bandwidth
-// is over this time. Each rank's times count from the barrier, since clocks of nodes differ.
+// Returns the seconds from the first open to the last close of any rank, per writing: the aggregate
+// bandwidth is over this time. Times count from the barrier, since clocks of nodes differ.
 std::vector<double> spans_of(const RankMeasurements& of_ranks,
                              const std::vector<Writing>& writings) {
     std::vector<double> spans = of_ranks.largest(
@@ -151,7 +151,7 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
     fill_verdicts(run, {result});
 }
 
-// The folder and the file systems on which the ranks find it, and what the strategy does in it.
+// Adds the folder, the file systems on which the ranks find it, and properties of the strategy.
 void add_facts(results::Run& run, const StorageOptions& options, comm::Communicator& control) {
     std::error_code unknown;
     const auto folder =

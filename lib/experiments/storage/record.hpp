@@ -18,8 +18,8 @@ struct StorageRecord {
     std::vector<Writing> writings;  ///< warm-up first
     std::vector<ReadPass> passes;
     std::vector<io::Ceilings> ceilings;
-    std::vector<results::Table> tables;  ///< the strategy's own, of its last writing; rank 0
-    std::vector<std::string> warnings;   ///< the strategy's own, of its last writing
+    std::vector<results::Table> tables;  ///< the strategy's, of its last writing; on rank 0
+    std::vector<std::string> warnings;   ///< the strategy's, of its last writing
     measure::Convergence convergence;    ///< of --target-ci
     bool hit_time_limit = false;         ///< before the planned repetitions were made
     int ended_by = 0;  ///< exit code of the failure that ended it, or 128 + signal; 0: none
@@ -39,8 +39,8 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
 void add_storage_tables(results::Run& run, const StorageRecord& record,
                         const StorageOptions& options, comm::Communicator& control);
 
-/// The run that compares at least one strategy's run in the table `ladder`. `asked`: number of
-/// strategies of the command; `signal`: the one that ended them, or 0.
+/// Returns the run that compares the runs (at least one) in the table `ladder`. `asked`: number of
+/// strategies of the command; `signal`: the signal that ended them, or 0.
 results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, int signal);
 
 }  // namespace ranklab::experiments

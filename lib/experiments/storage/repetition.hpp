@@ -25,7 +25,7 @@ struct Writing {
     double open_s = 0;
     base::IoTimes times;
     double begin_s = 0;  ///< of the barrier's end, on the clock of `times`
-    /// Of this rank's slowest writing process: phases write and fsync; phases open and close.
+    /// Longest over this rank's writing processes: s in write and fsync; s in open and close.
     double slowest_write_s = 0, slowest_create_s = 0;
 };
 

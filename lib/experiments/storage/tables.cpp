@@ -26,7 +26,7 @@ using base::IoTally;
 struct Counted {
     base::IoTimes times;
     IoTally job;
-    double first_open_s = 0, last_close_s = 0;  // each since its writing began
+    double first_open_s = 0, last_close_s = 0;  // sums of s since each writing began
 };
 
 std::vector<Counted> counted_by_rank(const StorageRecord& record, std::size_t warmup,
@@ -116,7 +116,7 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
     return std::move(table).table();
 }
 
-// With --cold, a rated pass that is not shown to be cold makes the run invalid.
+// Adds the read passes. With --cold, a rated pass not shown to be cold makes the run invalid.
 void add_reads(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                comm::Communicator& control) {
     std::vector<io::CacheEvidence> mine;

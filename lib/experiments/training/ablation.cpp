@@ -38,7 +38,7 @@ std::vector<TrialTimes> of_kind(const std::vector<TrialTimes>& trials, Trial kin
     return some;
 }
 
-// The mean over trials of a step's time.
+// Returns the mean over trials of the time of a step.
 double step_time(const std::vector<TrialTimes>& trials, Trial kind,
                  double (TrialTimes::*of)() const) {
     std::vector<double> times;

@@ -67,7 +67,7 @@ std::string what_limits(const std::vector<TrialTimes>& trials);
 /// one round.
 void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials);
 
-/// Adds the trials to the run, and writes them as --benchy-json asks.
+/// Adds the trials to the run, and writes the file of --benchy-json.
 void add_trials(results::Run& run, const ObservedRun& observed,
                 const std::vector<TrialTimes>& trials);
 

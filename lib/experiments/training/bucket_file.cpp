@@ -64,7 +64,7 @@ std::string rows_of(const train::GradientSync& sync, const std::vector<torch::Te
     return rows;
 }
 
-// The settings that decide the rows.
+// Returns comment lines with the settings that decide the rows.
 std::string comments_of(const TrainingOptions& options) {
     const auto& settings = options.settings;
     return fmt::format(
@@ -77,8 +77,8 @@ std::string comments_of(const TrainingOptions& options) {
 }
 
 std::string table_of(const TrainingOptions& options) {
-    at::set_num_threads(1);  // too little work for several
-    // On the CPU: the order in which backward reaches the parameters is that of a GPU, too.
+    at::set_num_threads(1);  // too little work for several threads
+    // Works on the CPU: backward reaches the parameters in the same order as on a GPU.
     const auto model = prepared(make_model(options), options.settings, torch::kCPU);
     model->train();
     const auto alone = comm::make_self();

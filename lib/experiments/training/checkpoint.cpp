@@ -28,7 +28,7 @@ std::uint64_t expected_bytes(const nn::Model& model, int ranks) {
     return bytes + kPerRank * static_cast<std::uint64_t>(ranks) + kRest;
 }
 
-// The options on which the parameters' values depend, and facts.
+// Returns the options on which the parameters' values depend, the ranks and the training samples.
 CheckpointSettings settings_of_numbers(const TrainingOptions& options, std::int64_t samples,
                                        int ranks) {
     CheckpointSettings settings{{"ranks", fmt::format("{}", ranks)},

@@ -1,4 +1,4 @@
-// --checkpoint DIR: the file, and the run that --resume continues.
+// --checkpoint DIR: writes the file, and restores the run that --resume continues.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Checkpoint {
     Checkpoint(const TrainingOptions& options, std::int64_t samples, const nn::Model& model,
                comm::Communicator& control);
 
-    /// Steps of the run that this one resumes; 0 for a new one.
+    /// Steps that the resumed run had completed; 0 for a new run.
     std::int64_t completed_steps() const { return resumed_from_; }
 
     /// Collective, before the first step. Puts model, optimizer, scaler and random generators where

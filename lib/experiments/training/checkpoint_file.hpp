@@ -16,7 +16,7 @@ namespace ranklab::experiments {
 class CheckpointFile {
   public:
     static constexpr const char* kPrevious = "checkpoint.previous.h5";
-    /// An attribute of the root, and its value.
+    /// An attribute of the root group, and its value.
     static constexpr const char* kSchemaName = "ranklab_checkpoint_schema";
     static constexpr std::int64_t kSchema = 4;
 

@@ -46,7 +46,7 @@ void write_tensors(const hdf5::Group& group, const NamedTensors& tensors) {
     for (const auto& item : tensors) write_tensor(group, item.key(), item.value());
 }
 
-// Throws DataError unless the group has `expected` members: each of them is read by its name.
+// Throws DataError unless the group has `expected` members: extra ones would not be read.
 void check_count(const hdf5::Group& group, std::size_t expected) {
     if (const auto count = group.members().size(); count != expected)
         throw base::DataError(fmt::format(
@@ -54,7 +54,7 @@ void check_count(const hdf5::Group& group, std::size_t expected) {
             group.path(), expected));
 }
 
-// Throws DataError unless names, shapes and types are the model's.
+// Reads the model's tensors. Throws DataError unless names, shapes and types are the model's.
 template <class NamedTensors>
 void read_tensors(const hdf5::Group& group, const NamedTensors& tensors) {
     check_count(group, tensors.size());

@@ -1,5 +1,5 @@
-// The state of a training in the HDF5 file of a checkpoint. Reading throws DataError or Hdf5Error
-// if the file is another model's, and then leaves the state partly changed.
+// The state of a training run in the HDF5 file of a checkpoint. Reading throws DataError or
+// Hdf5Error if the file is another model's, and then leaves the state partly changed.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -19,10 +19,10 @@ namespace ranklab::experiments {
 using CheckpointSettings = std::map<std::string, std::string>;
 
 void write_settings(const hdf5::Group& root, const CheckpointSettings& settings);
-/// Throws OptionError if settings differ; it lists each with both values.
+/// Throws OptionError if settings differ; the message has their values in both runs.
 void check_same_settings(const CheckpointSettings& now, const hdf5::Group& root);
 
-/// Parameters, buffers and the optimizer's state.
+/// Write and read parameters, buffers and the optimizer's state.
 void write_training(const hdf5::Group& root, const nn::Model& model, train::Optimizer& optimizer);
 void read_training(const hdf5::Group& root, nn::Model& model, train::Optimizer& optimizer);
 

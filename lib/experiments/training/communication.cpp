@@ -30,8 +30,8 @@ double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
 }
 
-// When this rank's gradients are complete. The rest of its backward phase may be waiting: PyTorch's
-// reducer waits there for all sums.
+// Returns when this rank's gradients are complete. The rest of its backward phase may be waiting:
+// PyTorch's reducer waits there for all sums.
 double own_backward_end(const StepReductions& step) {
     double ready = step.backward_begin;
     for (const auto& times : step.reductions) ready = std::max(ready, times.ready);
@@ -49,7 +49,7 @@ double median(const std::vector<double>& values) {
     return stats::quantile(values, 0.5);
 }
 
-// One value of all pairs, without mean and extremes.
+// Makes a measurement with one value for all pairs, without mean and extremes.
 results::Measurement of_pairs(std::string_view name, double value, std::size_t n,
                               const stats::Interval& ci = {}) {
     auto m = one_column(name, "", "none", {});  // a summary and nothing else

@@ -42,10 +42,10 @@ class SampledSteps {
     SampledSteps() = default;
     explicit SampledSteps(std::size_t most) : most_(most) {}
 
-    /// Adds the next step, or passes it over.
+    /// Adds the next step, or skips it.
     void add(StepReductions step);
     const std::vector<StepReductions>& steps() const { return steps_; }
-    /// Number of steps that came, added or passed over.
+    /// Number of steps that came, added or skipped.
     std::size_t seen() const { return seen_; }
 
   private:
@@ -55,8 +55,8 @@ class SampledSteps {
 
 /// One step of all ranks, in s. Clocks of different hosts are never compared: a reduction ends on
 /// all ranks once the last one has come and the data has travelled, so the ranks' shortest (end -
-/// moving) is the transfer. The rest of a rank's (end - start) is waiting. The rank itself waits
-/// only outside of its backward.
+/// moving) is the transfer. The rest of a rank's (end - start) is waiting. A rank is idle only if
+/// it waits outside of its backward.
 struct StepAnalysis {
     double transfer = 0;            ///< sum over reductions: total communication
     double hidden = 0;              ///< part of `transfer` in the backward of the last rank
@@ -71,9 +71,9 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 /// 80 % of them, and chance alone would give that in at most one of a thousand runs.
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 
-/// Calls `take` with each step, by rank. Passes over steps that have another number of reductions
-/// than the last one: buckets are rebuilt early in a run. Collective, one step at a time: memory
-/// does not grow with ranks.
+/// Calls `take` with each step, by rank. Skips steps whose number of reductions is not that of the
+/// last step: buckets are rebuilt early in a run. Collective, one step at a time: memory does not
+/// grow with ranks.
 void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
                       const std::function<void(const std::vector<StepReductions>& by_rank)>& take);
 

@@ -19,7 +19,7 @@ train::LrSettings settle_learning_rate(vocabulary::TrainingSettings& settings,
 void settle_lr_total(vocabulary::TrainingSettings& all, train::LrSettings& settings,
                      std::int64_t samples, std::int64_t run_steps);
 
-/// The header's text: the first and the highest rate, and the last one if the steps are known.
+/// Returns the header's text: the first and the highest rate, and the last if the steps are known.
 /// `run_steps`: warm-up and --steps; 0: not known.
 std::string lr_text(const train::LrSettings& settings, std::int64_t run_steps);
 

@@ -88,7 +88,7 @@ void TrainingLoop::make_step(std::int64_t step) {
     for (const auto& observer : observers_) observer->after(made);
 }
 
-// Returns the same on all ranks.
+// Returns whether another step follows, the same on all ranks.
 bool TrainingLoop::goes_on(const MadeStep& made) {
     auto& end = observed_.end;
     bool last = made.step + 1 == observed_.schedule.total;

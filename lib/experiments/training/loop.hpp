@@ -17,7 +17,7 @@ class TrainingLoop {
 
     /// Makes the planned steps, until an observer ends the run. Collective.
     void run();
-    /// Ends the observers; the parameters are of no use afterwards. Collective.
+    /// Ends the observers, which may change the parameters. Collective.
     void end();
     /// Adds all checks and measurements. Collective.
     void fill(results::Run& run) const;

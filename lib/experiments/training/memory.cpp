@@ -98,14 +98,14 @@ std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
     return bytes;
 }
 
-// Copies of gradients in buckets.
+// Returns the bytes of gradients that are copied into buckets.
 std::int64_t bucket_bytes(const TrainingOptions& options, std::int64_t gradients) {
     if (entry_of(train::gradient_syncs(), *options.settings.sync).copies) return gradients;
     if (options.compression == train::Compression::none) return 0;
     return gradients * 2 / static_cast<std::int64_t>(c10::elementSize(options.parameter_type()));
 }
 
-// The tensors of a rank, summed over its replicas. The last part is the sum of the others.
+// Bytes of a rank's tensors, summed over its replicas. The last part is the sum of the others.
 std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
     const auto& settings = options.settings;
     const std::int64_t replicas = settings.replicas.value_or(1);

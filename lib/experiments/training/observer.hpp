@@ -155,7 +155,7 @@ class StepObserver : base::Immovable {
 
     /// Returns a row of the table `verification`. Called on all observers before the first fill().
     virtual std::optional<CheckResult> check() const { return std::nullopt; }
-    /// Adds what it measured: `run` is complete on rank 0 only, `valid` is right on all ranks.
+    /// Adds its measurements: `run` is complete on rank 0 only, `valid` is right on all ranks.
     virtual void fill(results::Run&, RankMeasurements&) {}
 
   protected:
@@ -163,7 +163,7 @@ class StepObserver : base::Immovable {
 };
 
 struct ObserverEntry {
-    /// Whether the options ask for it; null: always. An observer that is off costs nothing.
+    /// Whether the options need the observer; null: always. An observer that is off costs nothing.
     bool (*wanted)(const TrainingOptions& options) = nullptr;
     std::unique_ptr<StepObserver> (*make)(ObservedRun& observed);
     bool in_trials = false;  ///< also with --ablation, which replaces the loop by trials

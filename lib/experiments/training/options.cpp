@@ -104,7 +104,7 @@ void settle_model_file(TrainingSettings& settings) {
     nn::check_script(request);
 }
 
-// Batch and length are settled before.
+// Batch and length must be settled already.
 train::LrSettings settle_rate(TrainingSettings& settings, const CommonSettings& common) {
     const auto defaults = model_entry(settings).defaults;
     const bool as_published = settings.optimizer == defaults.optimizer;

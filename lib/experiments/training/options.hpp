@@ -96,8 +96,8 @@ std::string made_for_note(const TrainingOptions& options, int world_size);
 /// each has a core without compute threads. Equal on all ranks. Collective.
 TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& control);
 
-/// Rows of a dry run: the memory of a rank's tensors at its batch, without activations if they are
-/// not known.
+/// Returns rows of a dry run: the memory of a rank's tensors at its batch, without activations if
+/// these are not known.
 std::vector<results::Setting> memory_settings(const TrainingOptions& options);
 /// Adds the memory of a rank as facts for forecasts: fixed bytes and bytes per sample. Adds nothing
 /// if activations are not known.

@@ -40,7 +40,7 @@ void check_memory(const TrainingOptions& options) {
         batch, base::human_bytes(needed), base::human_bytes(there)));
 }
 
-// The cores of this rank, within the CPU time of its cgroup.
+// Returns the number of cores of this rank, at most what its cgroup allows in CPU time.
 int own_cores(const comm::Communicator& control) {
     const int cores = host::cores_in(host::cpuset());
     const int ranks = std::max(1, control.local_size());
@@ -72,9 +72,9 @@ std::string made_for_note(const TrainingOptions& options, int world_size) {
         note, world_size, parts);
 }
 
-// As measured in docs/overlap.md. Between hosts a sleeping thread with non-blocking allreduces
-// hides the network. Within a host processors move the data: a blocking allreduce takes a third of
-// the time, and overlaps with backward only on a free core.
+// docs/overlap.md has the measurements. Between hosts a sleeping thread with non-blocking
+// allreduces hides the network. Within a host processors move the data: a blocking allreduce takes
+// a third of the time, and overlaps with backward only on a free core.
 TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& control) {
     auto& settings = options.settings;
     const bool one_host = control.local_size() == control.world_size();

@@ -146,7 +146,7 @@ void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& mo
     fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
 }
 
-// What the run's catalogue entries do, for reports that do not know the entries.
+// Adds what the run's catalogue entries do, for reports that do not know the entries.
 void add_entry_facts(results::Run& run, const TrainingOptions& options,
                      const data::SourceEntry& source) {
     const auto sync = entry_of(train::gradient_syncs(), *options.settings.sync);
@@ -239,7 +239,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
 
 namespace {
 
-// Settings that depend on the number of samples, which is unknown before the data is read.
+// Returns settings that depend on the number of samples, which is unknown before the data is read.
 std::vector<std::string> open_until_the_data(const TrainingOptions& options) {
     std::vector<std::string> open;
     if (!options.common.warmup) open.emplace_back("warmup");

@@ -55,7 +55,7 @@ void settle_replicas(TrainingSettings& settings, bool cuda, const CountGpus& cou
     settle(settings.replicas, gpus > 0 ? gpus : kOnCpu);
 }
 
-// On a GPU all operations are LibTorch's.
+// On a GPU there are LibTorch's operations only.
 void settle_ops(TrainingSettings& settings, bool cuda) {
     settle(settings.ops, cuda ? "libtorch" : "ranklab");
     if (cuda && settings.ops == "ranklab")

@@ -32,7 +32,7 @@ void settle_channels_last(vocabulary::TrainingSettings& settings, const nn::Outl
 
 /// Collective. On a GPU: selects this rank's, loads LibTorch's CUDA part, and makes this thread
 /// compute on a stream of its own. Throws EnvironmentError on all ranks if a rank has no GPU, or a
-/// replica of mode dp has none. Without GPUs all ranks compute on the CPU.
+/// replica of mode dp has none. With --device cpu all ranks compute on the CPU.
 class ComputeDevice {
   public:
     ComputeDevice(const vocabulary::TrainingSettings& settings, comm::Communicator& control);

@@ -57,7 +57,7 @@ class Curves final : public StepObserver {
     }
 
   private:
-    // `sums`: over ranks, of the loss, the step's time and its phases' times.
+    // `sums`: sums over ranks of the loss, the step's time and its phases' times.
     std::vector<results::Scalar> scalars_of(const MadeStep& made,
                                             const std::vector<double>& sums) const {
         const double ranks = base::real(observed_.control.world_size());

@@ -1,5 +1,5 @@
-// Whether all ranks have the same parameters: at the start, with --check-parameters step after each
-// step, before a checkpoint, and at the end.
+// Checks that all ranks have the same parameters: at the start, with --check-parameters step after
+// each step, before a checkpoint, and at the end.
 #include <fmt/format.h>
 
 #include "experiments/training/observer.hpp"

@@ -14,7 +14,7 @@ class Evaluation final : public StepObserver {
     explicit Evaluation(ObservedRun& observed)
         : StepObserver(observed), when_(*observed.options.settings.evaluate) {}
 
-    // A failed run has no accuracy. The time limit or a stop signal ends an evaluation.
+    // Evaluates no failed run. The time limit or a stop signal ends an evaluation.
     bool goes_on(const MadeStep& made, bool last) override {
         const bool due = when_ == "epoch" ? last || observed_.schedule.ends_epoch(made.step)
                                           : last && when_ == "end";

@@ -49,7 +49,7 @@ double most_flops_per_s(torch::TensorOptions type, bool on_gpu) {
         2.0 * base::real(images.numel() * kChannels * kFilter * kFilter) / convolution_s);
 }
 
-// a = b + 2 c through memory (McCalpin's triad).
+// Times a = b + 2 c through memory (McCalpin's triad).
 double most_bytes_per_s(torch::TensorOptions type, bool on_gpu, int ranks) {
     constexpr std::int64_t kOfHost = std::int64_t{1} << 25U;
     const auto b = torch::ones({kOfHost / ranks}, type), c = torch::ones_like(b);

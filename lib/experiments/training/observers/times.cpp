@@ -50,7 +50,7 @@ class Times final : public StepObserver {
         if (run.valid && !counted.empty())
             of_ranks.add_rate(vocabulary::kThroughput, vocabulary::kStepTime, counted,
                               &MadeStep::unrepeated);
-        // Work without waiting for other ranks.
+        // Work alone counts for the imbalance, not waiting for other ranks.
         const double waiting = sums.phases[base::number_of(Phase::sync)];
         of_ranks.add_imbalance(std::reduce(sums.phases.begin(), sums.phases.end()) - waiting);
     }

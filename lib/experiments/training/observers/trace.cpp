@@ -56,7 +56,7 @@ void add_rank(json& all, const json& trace, int rank) {
 }
 
 struct StepWindow {
-    std::int64_t first = 1;  ///< from 1
+    std::int64_t first = 1;  ///< counted from 1
     std::int64_t count = 0;
 };
 
