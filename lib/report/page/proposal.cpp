@@ -21,8 +21,7 @@ namespace {
 
 using figures::Section;
 
-constexpr const char* kFigures =
-    "ranklab report --plots plots draws the figures; choose the same runs";
+constexpr const char* kFigures = "ranklab report --plots plots (same runs) draws the figures";
 
 // A single run's own interval does not cover the next run.
 std::string node_hours(const Frame& table, std::size_t row, double steps) {

@@ -91,7 +91,7 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
     frame.notes = measured.notes;
     if (frame.columns.back().name == kMemory)
         frame.notes.emplace_back(
-            "tensors/rank: estimated; a rank needs more memory than this (train --dry-run)");
+            "tensors/rank: estimated; ranks need more memory (train --dry-run)");
     if (std::ranges::any_of(found.all,
                             [](const auto& one) { return one.refusal == forecast::Refusal::none; }))
         frame.notes.push_back(models_note(found));
