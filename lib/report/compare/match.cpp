@@ -98,7 +98,7 @@ std::map<std::string, OfSides> values_by_key(const CompareGroup& one,
     return values;
 }
 
-// True for keys that --ignore should not be advised for: times of different work show no change.
+// True for keys that a refusal does not offer to --ignore: times of different work are no change.
 bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }
@@ -147,8 +147,8 @@ std::string repeated_note(const char* side, const Runs& runs) {
     for (const Run* run : runs) processes.insert(process_of(*run));
     if (processes.size() == runs.size()) return "";
     return fmt::format(
-        "the {} runs of {} were made by {}: each counts once, with its median; start a process for "
-        "each run",
+        "the {} runs of {} were made by {}: each process counts once, with its median; start one "
+        "process per run",
         runs.size(), side,
         processes.size() == 1 ? "1 process" : fmt::format("{} processes", processes.size()));
 }

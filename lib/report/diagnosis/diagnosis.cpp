@@ -237,7 +237,7 @@ Frame advice_for(const Steps& all, Cause cause, const predict::CapAdvice& cap) {
     };
     const auto& p = all.whole;
     const double workers = workers_for(all), growth = growth_for(p),
-                 // Decoding keeps some cores busy.
+                 // Without the cores that decoding keeps busy.
         threads = std::floor(all.host_cores / all.ranks - p.decoding_s / p.step_s()),
                  ranks = std::max(1.0, std::floor(all.host_cores / all.threads)) *
                          static_cast<double>(model::node_count(all.run)),

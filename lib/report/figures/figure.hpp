@@ -21,7 +21,7 @@ inline bool is_drawn(double number) {
 }
 
 struct Point {
-    double x = 0;  ///< of bars the place of the category
+    double x = 0;  ///< for bars: the index of the category
     double y = 0;
     stats::Interval interval = {};
 };

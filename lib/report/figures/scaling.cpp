@@ -77,8 +77,8 @@ constexpr Kind kKinds[] = {
     {"worker-scaling", "Writing over worker processes", "worker_scaling",
      "worker_scaling_efficiency", "io", "workers", vocabulary::kJobTime}};
 
-// The rate over the baseline's, w2/w1 T1/T2 (w: the work over the baseline's); per doubling: over
-// the point before, as if the cores or GPUs had doubled. Empty if they did not increase.
+// The rate relative to the baseline's, w2/w1 T1/T2 (w: the work); per doubling: relative to the
+// point before, as if the cores or GPUs had doubled. Empty if they did not increase.
 Cell rate_over(const Groups& groups, const Scaling& scaling, const Curve& curve, bool weak,
                std::size_t i, bool per_doubling) {
     if (i == 0) return per_doubling ? Cell() : Cell(1);
@@ -95,7 +95,7 @@ Cell rate_over(const Groups& groups, const Scaling& scaling, const Curve& curve,
 void add_notes(Frame& frame, const std::vector<Curve>& curves, const Groups& groups,
                const Scaling& scaling, const Kind& kind) {
     frame.notes.emplace_back(
-        "speedup: of the work per second; per doubling: over the next smaller scale, as if the "
+        "speedup: of the work per second; per doubling: from the next smaller scale, as if the "
         "cores or GPUs had doubled (ideal: 2)");
     for (const auto& curve : curves)
         frame.notes.push_back(curve.title + ": " +

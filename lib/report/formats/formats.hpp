@@ -52,7 +52,7 @@ std::string groups_csv(const model::Groups& groups);
 /// One line {"schema":1,"group_by":[...],"efficiency_per":"core","groups":[...],"findings":[...]}.
 std::string groups_json(const model::Groups& groups);
 
-// For other programs. Each holds one run at a time.
+// Formats for other programs. Each writer holds one run at a time in memory.
 
 /// Writes CSV: `#` comment lines, one header, one row per measurement. Numbers have all digits; NaN
 /// is an empty field.

@@ -78,12 +78,12 @@ enum class Verdict {
 struct Finding {
     Verdict verdict = Verdict::undecided;
     std::string subject = {};             ///< name of the row
-    std::size_t row = 0;                  ///< place of the row
+    std::size_t row = 0;                  ///< index of the row
     std::string against = {};             ///< name of the row that it is compared with
     std::string value = {};               ///< of the subject, for people: "33.2 ms"
     stats::RatioEstimate ratio = {};      ///< subject to `against`; above 1: the subject is better
     std::vector<std::string> alike = {};  ///< names of rows that may be as good
-    std::string unit = {};  ///< of which efficiency is per one ("core"); or the ratio's name
+    std::string unit = {};  ///< what efficiency is relative to: "core"; or the ratio's name
 };
 std::string sentence(const Finding& finding);
 

@@ -136,8 +136,7 @@ void Groups::check_query() {
     for (const auto& key : query_.keys)
         if (key.empty() || !met.insert(key).second)
             throw base::OptionError(
-                fmt::format("a table is made by keys with a comma between, each once, such as "
-                            "ranks,sync; not '{}'",
+                fmt::format("give distinct keys with commas between, such as ranks,sync; not '{}'",
                             key),
                 {"group-by"});
     for (const auto& column : runs_.columns)

@@ -30,7 +30,7 @@ bool is_surroundings(const Column& column);
 
 class Groups {
   public:
-    /// Throws OptionError if a key is empty or repeated, or if no run has a condition to ignore.
+    /// Throws OptionError if a key is empty or repeated, or a word to ignore names no condition.
     Groups(Frame runs, GroupQuery query);
     Groups(const ChosenRuns& runs, const GroupQuery& query);
 
@@ -60,7 +60,7 @@ class Groups {
     const std::string& name(std::size_t group) const { return table_.at(group, "group").text; }
     const std::string& newest(std::size_t group) const;  ///< the id of its newest run
     Cores cores(std::size_t group) const;
-    /// Whether all runs of the group have "yes" in this column of runs(), an ability of an entry:
+    /// Whether all runs of the group have "yes" in a column of runs() about a catalogue entry:
     /// "single_device", "uses_sync", "baseline_sync", "baseline_strategy", "has_workers".
     bool says(std::size_t group, std::string_view column) const;
     /// Factors that differ among the group's runs.

@@ -47,7 +47,7 @@ const std::vector<Column>& columns() {
     return all;
 }
 
-// Older programs stored neither place nor cache.
+// Older programs stored neither file system, fsync nor cache: "unknown".
 Cell stored_cell(const Table& stored, std::size_t row, const Run& run, const std::string& name) {
     if (name == vocabulary::kJobTime)
         return {number_at(stored, name, row),
@@ -193,8 +193,8 @@ std::string what_is_counted(const Frame& table) {
     };
     if (std::ranges::none_of(strategies, is_text)) return "";
     return table.has_numbers(table.find("file_bytes"))
-               ? ", of the numbers; text has 25 B on disk for 8"
-               : ", of the files";
+               ? "; the rate counts 8 B per number; text takes 25 B on disk"
+               : "; the rate counts bytes on disk";
 }
 
 }  // namespace

@@ -110,8 +110,8 @@ class Baselines {
         return {};
     }
 
-    // The work of a step or job over the baseline's; nullopt if the two groups give no scaling of
-    // that kind.
+    // The work of a step or job relative to the baseline's; nullopt if the two groups give no
+    // scaling of that kind.
     std::optional<double> growth_of_work(std::size_t base, std::size_t group, bool weak) const {
         if (!pooled_work(group).empty() || !differing_work(base, group).empty())
             return std::nullopt;
@@ -152,7 +152,7 @@ class Baselines {
         return names;
     }
 
-    // Computes the efficiency, and adds what makes the comparison doubtful.
+    // Computes the efficiency, and adds caveats about the comparison.
     void judge(BaselineComparison& against, std::size_t group, std::vector<Caveat>& caveats) const {
         const std::size_t base = against.baseline;
         const Cores cores = groups_.cores(group), base_cores = groups_.cores(base);

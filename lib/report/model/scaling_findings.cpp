@@ -1,4 +1,4 @@
-// The verdicts of a scaling.
+// Verdicts: which group is fastest, and how much efficiency weak scaling keeps.
 #include "report/model/scaling.hpp"
 
 #include <fmt/format.h>
