@@ -111,8 +111,7 @@ struct CauseRow {
     bool (*applies)(const Steps& all);
 };
 // The first that applies is the cause. Waiting for input comes before oversubscribed cores, since
-// these blur only the other losses. The start-up of a run with --steps says nothing about a whole
-// training.
+// these blur only the other losses. Start-up counts only without --steps, in a whole training.
 constexpr CauseRow kCauses[] = {
     {Cause::not_measured, "unknown", "not_measured",
      "cause unknown: the run does not store the parts of its step; the table `waterfall` "
