@@ -164,10 +164,9 @@ void add_facts(results::Run& run, const Sweep& sweep) {
 
 void mark_early_end(results::Run& run, const Sweep& sweep) {
     const auto how_far =
-        sweep.options.model
-            ? std::string("before all buckets were timed")
-            : fmt::format("after {} of {} visits of its {} messages", sweep.visits_done,
-                          sweep.visits_planned, sweep.rows.size());
+        sweep.options.model ? std::string("before all buckets were timed")
+                            : fmt::format("after {} of {} visits of {} messages", sweep.visits_done,
+                                          sweep.visits_planned, sweep.rows.size());
     if (run.valid && sweep.hit_time_limit) {
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
@@ -206,8 +205,8 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, comm::Communica
     add_straggler(run, sweep);
     if (control.world_size() == 1)
         run.warnings.push_back(
-            "single rank: times are call and copy overhead only; start several: " + base::mpirun() +
-            " -n 2");
+            "single rank: times are call and copy overhead only; start several ranks: " +
+            base::mpirun() + " -n 2");
     add_statistics(run);
     add_collectives_tables(run, sweep);
 }

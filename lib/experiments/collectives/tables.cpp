@@ -149,7 +149,7 @@ std::string mark_of(const stats::LineFit& fit) {
     constexpr std::size_t kFewest = 5;
     if (fit.n < kFewest || !std::isfinite(fit.beta)) return "fewer than 5 message sizes: no line";
     if (!(fit.beta_ci.low > 0)) return "larger messages hardly take longer: no bandwidth";
-    if (fit.worst > kFar) return "not one line: the library's algorithm or the caches change";
+    if (fit.worst > kFar) return "not one line: the library's algorithm or cache changes";
     return "";
 }
 

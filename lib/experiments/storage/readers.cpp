@@ -19,7 +19,7 @@ struct Words {
 // In the order of WhoReads.
 constexpr std::array kWords{
     Words{"own", "read back by the rank that wrote them"},
-    Words{"shared out", "read by all ranks, each a part, whoever wrote it"},
+    Words{"shared out", "read by all ranks in equal parts, whichever rank wrote them"},
     Words{"other ranks'", "read by other ranks of the same node"},
     Words{"other ranks', some of other nodes", "read by other ranks, some of them of other nodes"},
     Words{"other nodes'", "read by ranks of other nodes"},

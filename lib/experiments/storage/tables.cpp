@@ -140,8 +140,8 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
             continue;
         run.valid = false;
         run.exit_code = static_cast<int>(base::ExitCode::invalid_measurement);
-        run.warnings.insert(run.warnings.begin(),
-                            fmt::format("--cold: the reading was '{}': {}", label.text, label.why));
+        run.warnings.insert(run.warnings.begin(), fmt::format("--cold: the read pass was '{}'; {}",
+                                                              label.text, label.why));
     }
 }
 

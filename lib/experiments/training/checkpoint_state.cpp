@@ -50,8 +50,8 @@ void write_tensors(const hdf5::Group& group, const NamedTensors& tensors) {
 void check_count(const hdf5::Group& group, std::size_t expected) {
     if (const auto count = group.members().size(); count != expected)
         throw base::DataError(fmt::format(
-            "the checkpoint has {} entries in {}, and this run {}; it is another model's", count,
-            group.path(), expected));
+            "the checkpoint has {} entries in {}, and this run {}; the file is of another model",
+            count, group.path(), expected));
 }
 
 // Reads the model's tensors. Throws DataError unless names, shapes and types are the model's.
@@ -64,7 +64,7 @@ void read_tensors(const hdf5::Group& group, const NamedTensors& tensors) {
         if (stored.sizes() != wanted.sizes() || stored.scalar_type() != wanted.scalar_type())
             throw base::DataError(
                 fmt::format("the checkpoint's '{}' of shape {} does not fit this model's of shape "
-                            "{}; it is another model's",
+                            "{}; the file is of another model",
                             item.key(), base::shape_text(stored.sizes().vec()),
                             base::shape_text(wanted.sizes().vec())));
         item.value().copy_(stored);
@@ -112,7 +112,7 @@ void check_same_settings(const CheckpointSettings& now, const hdf5::Group& root)
     }
     if (differences.empty()) return;
     throw base::OptionError(fmt::format(
-        "the run of the checkpoint had {}; give the same, or name another folder with --checkpoint",
+        "the checkpoint's run had {}; give the same settings, or another folder with --checkpoint",
         fmt::join(differences, ", ")));
 }
 

@@ -177,7 +177,7 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, s
         "rank {} on {} came last in {} of {}{} steps{}, and others waited up to {:.1f} "
         "ms a step for it; {}",
         rank, hosts[static_cast<std::size_t>(rank)], late->last_times, all ? "" : "the ", steps,
-        all ? "" : fmt::format(" looked at (of {})", seen), 1e3 * lost,
+        all ? "" : fmt::format(" analysed (of {})", seen), 1e3 * lost,
         late->excess > 0 ? fmt::format("its {} phase takes {:.1f} ms longer than the others'",
                                        late->phase, 1e3 * late->excess)
                          : "none of its phases takes longer than the others'"));

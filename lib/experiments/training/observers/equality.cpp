@@ -63,7 +63,7 @@ class Equality final : public StepObserver {
         const auto found =
             train::difference_of_ranks(observed_.model, with_buffers, observed_.control);
         if (found.empty()) return;
-        if (difference_.empty()) difference_ = fmt::format("they differ {}: {}", when, found);
+        if (difference_.empty()) difference_ = fmt::format("ranks differ {}: {}", when, found);
         observed_.end.failed = true;
     }
 
