@@ -143,7 +143,7 @@ std::vector<TrialTimes> make_trials(ObservedRun& observed) {
                 fmt::format("ablation: round {} of {}, {}", r, rounds,
                             kTrialNames[static_cast<std::size_t>(trial)]));
             made.push_back(trials.make(trial));
-            // A stop in the very last step leaves the round complete.
+            // A stop signal after the last step of the round leaves the round complete.
             const bool complete = made.size() == round.size() && made.back().all_steps();
             if (stop.signal() != 0 && !complete) return all;
         }

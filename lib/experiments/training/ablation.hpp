@@ -51,15 +51,15 @@ struct Part {
     double lost = 0;           ///< samples/s that this part costs
 };
 
-/// Returns the parts of the step, which add up to it. With T the step time (mean over trials of the
-/// longest rank) and C the compute trials: compute = mean over ranks of C; imbalance = T(C) -
-/// compute; communication = T(full) - T(nocomm), 0 without nocomm; input = T(full) - T(synthetic);
-/// rest = the remainder: parts that hide each other, or noise. `trials` holds at least one full and
-/// one compute trial (at one rank: synthetic).
+/// Returns the parts of the step, which add up to T(full). T is the step time of the slowest rank,
+/// mean over trials of one kind; C is compute, or synthetic without nocomm. compute = mean over
+/// ranks of C. imbalance = T(C) - compute. communication = T(full) - T(nocomm), or 0. input =
+/// T(full) - T(synthetic). rest = what remains: parts that hide each other, or noise. `trials`
+/// holds at least one trial of full and of C.
 std::vector<Part> waterfall(const std::vector<TrialTimes>& trials);
 
-/// "compute limits: compute 97.1 %, input 2.0 %, ...": the largest part, except for the rest, if it
-/// was longer than the next one (Student's t at 95 %, one difference per round); otherwise
+/// Returns "compute limits: compute 97.1 %, input 2.0 %, ..." if the largest part, apart from the
+/// rest, was longer than the next one (Student's t at 95 %, one difference per round), otherwise
 /// "undecided: ...".
 std::string what_limits(const std::vector<TrialTimes>& trials);
 

@@ -20,7 +20,7 @@
 
 namespace ranklab::experiments {
 
-/// Why and where the steps of a run end. Equal on all ranks.
+/// Decides why and after which step a run ends. Equal on all ranks.
 class RunEnd {
   public:
     RunEnd(comm::Communicator& control, std::optional<double> time_limit_s)
