@@ -17,7 +17,6 @@
 #include "base/program.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "hdf5/file.hpp"
 #include "options/schema.hpp"
 #include "report/formats/formats.hpp"
 #include "results/staged_file.hpp"
@@ -113,15 +112,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kJson = "json-file";
 
-fs::path checked_target(const std::string& path, const char* setting) {
-    const fs::path target = results::resolve(path);
-    if (const auto kind = base::irregular_kind(target); !kind.empty())
-        throw base::OptionError(fmt::format("{} is {}; name a file", target.string(), kind),
-                                {setting});
-    hdf5::refuse_hdf5_target(target, setting);
-    return target;
-}
-
 }  // namespace
 
 void write_report(const std::optional<std::string>& path,
@@ -131,7 +121,7 @@ void write_report(const std::optional<std::string>& path,
         fill([&](std::string_view part) { text += part; });
         return print_whole(text);
     }
-    const fs::path target = checked_target(*path, "output");
+    const fs::path target = results::checked_target(*path, "output");
     results::make_parent_folders(target);
     results::StagedFile file(target, "output");
     fill([&](std::string_view part) { file.write(std::as_bytes(std::span(part))); });
@@ -141,14 +131,15 @@ void write_report(const std::optional<std::string>& path,
 
 void check_json_file(const vocabulary::CommonSettings& common) {
     // Checks that files can be made in the folder.
-    if (common.json_file) results::StagedFile(checked_target(*common.json_file, kJson), kJson);
+    if (common.json_file)
+        results::StagedFile(results::checked_target(*common.json_file, kJson), kJson);
 }
 
 void write_json_file(const vocabulary::CommonSettings& common,
                      const std::vector<results::Run>& runs) {
     if (!common.json_file) return;
     const std::string text = report::formats::runs_json(runs);
-    results::StagedFile staged(checked_target(*common.json_file, kJson), kJson);
+    results::StagedFile staged(results::checked_target(*common.json_file, kJson), kJson);
     staged.write(std::as_bytes(std::span(text)));
     staged.commit();
 }

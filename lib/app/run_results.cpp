@@ -52,7 +52,7 @@ std::string list(const ResultsSettings& asked) {
     if (headers.empty()) return runs.nothing();
     return report::formats::runs_text(
         report::model::list_runs(runs.file(), headers, headers.size()), headers.size(), runs.text(),
-        "ranklab report " + file + " --run");
+        "ranklab report " + base::shell_path(file) + " --run");
 }
 
 // Throws DataError if every run of the file is damaged.
@@ -76,7 +76,7 @@ std::string check(const ResultsSettings& asked) {
             throw base::DataError(fmt::format(
                 "{}: {} of {} runs are damaged; `ranklab results export {} --output NEW.h5 "
                 "--skip-damaged` saves the others",
-                file, found.damaged.size(), found.runs, file));
+                file, found.damaged.size(), found.runs, base::shell_path(file)));
     }
     return "";
 }
@@ -102,7 +102,7 @@ std::set<std::string> whole_runs(const std::string& file) {
     if (everything) throw base::OptionError(fmt::format("{} holds no runs", file));
     throw base::OptionError(fmt::format(
         "no run of {} meets the conditions; `ranklab results list {}` shows what there is", file,
-        file));
+        base::shell_path(file)));
 }
 
 std::string export_some(const ResultsSettings& asked) {

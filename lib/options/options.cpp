@@ -41,7 +41,8 @@ std::string hint(const Schema& schema, std::string name, const char* dashes) {
     for (const auto& [words, advice] : schema.no_options())
         if (std::ranges::find(words, name) != words.end()) return advice;
     const auto renamed = std::ranges::find(schema.all(), name, &Option::former);
-    if (renamed != schema.all().end()) return fmt::format("it is now {}{}", dashes, renamed->name);
+    if (!name.empty() && renamed != schema.all().end())
+        return fmt::format("it is now {}{}", dashes, renamed->name);
     std::vector<std::string> names;
     for (const auto& option : schema.all()) names.push_back(option.name);
     // A single letter is near to every short name, so nothing is suggested.

@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
+#include "hdf5/file.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -59,6 +61,15 @@ fs::path resolve(const fs::path& path) {
     fs::path resolved = fs::weakly_canonical(fs::absolute(path, error), error);
     if (error) throw_errno("readlink", path, error.value());
     return resolved;
+}
+
+fs::path checked_target(const fs::path& path, const char* setting) {
+    const fs::path target = resolve(path);
+    if (const auto kind = base::irregular_kind(target); !kind.empty())
+        throw base::OptionError(fmt::format("{} is {}; name a file", target.string(), kind),
+                                {setting});
+    hdf5::refuse_hdf5_target(target, setting);
+    return target;
 }
 
 void make_parent_folders(const fs::path& resolved) {

@@ -17,6 +17,10 @@ using base::throw_errno;
 /// a path without a file name and for a loop of links.
 std::filesystem::path resolve(const std::filesystem::path& path);
 
+/// The file to write for an option: links resolved. Throws OptionError if it is no file, or an HDF5
+/// file, whose results a mistyped name would destroy.
+std::filesystem::path checked_target(const std::filesystem::path& path, const char* setting);
+
 void make_parent_folders(const std::filesystem::path& resolved);
 
 /// Throws if the system forbids writing the existing file.

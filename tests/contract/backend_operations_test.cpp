@@ -161,9 +161,8 @@ TEST_P(Operations, WorkInPlace) {
     const auto rooted = place(values<float>(rank(), count));
     EXPECT_EQ(run(Operation::reduce, rooted, 0, count, count),
               rank() == 0 ? sums<float>(0, count) : std::vector<float>());
-    const auto user_message =
-        place(rank() == 0 ? values<float>(0, count) : std::vector<float>(count));
-    EXPECT_EQ(run(Operation::broadcast, user_message, 0, count, count), values<float>(0, count));
+    const auto sent = place(rank() == 0 ? values<float>(0, count) : std::vector<float>(count));
+    EXPECT_EQ(run(Operation::broadcast, sent, 0, count, count), values<float>(0, count));
     std::vector<float> own(count * n);
     std::ranges::copy(values<float>(rank(), count),
                       own.begin() + static_cast<std::ptrdiff_t>(rank() * count));

@@ -1,17 +1,15 @@
 // --buckets: writes the gradient buckets of a step to a file.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
-#include "base/files.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/training/steps.hpp"
+#include "results/staged_file.hpp"
 #include "train/tensor_view.hpp"
 #include "vocabulary/tables.hpp"
 
@@ -93,13 +91,12 @@ std::string table_of(const TrainingOptions& options) {
 }  // namespace
 
 void write_bucket_file(const TrainingOptions& options) {
-    const std::string& path = *options.settings.buckets;
-    const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT);
-    if (!file) base::throw_errno("open", path, errno, kBucketsSetting);
+    results::StagedFile file(results::checked_target(*options.settings.buckets, kBucketsSetting),
+                             kBucketsSetting);
     const std::string table =
         comments_of(options) + table_of(with_samples_no_larger_than_needed(options));
-    if (::ftruncate(file.get(), 0) != 0 || !base::write_whole(file.get(), table))
-        base::throw_errno("write", path, errno, kBucketsSetting);
+    file.write(std::as_bytes(std::span(table)));
+    file.commit();
 }
 
 }  // namespace ranklab::experiments

@@ -224,7 +224,6 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     add_facts(run, data, *model, options.structure);
     add_entry_facts(run, options, source);
     add_facts(run, steps);
-    if (control.rank() == 0) add_memory(run, options);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
     if (const auto batch = *options.settings.global_batch_size; batch > samples)
@@ -232,6 +231,8 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
             fmt::format("the global batch, {}, exceeds the {} samples: use a smaller --batch-size",
                         batch, samples));
     loop.fill(run);
+    // Makes a second model: after the peak of memory was read.
+    if (control.rank() == 0) add_memory(run, options);
     if (options.settings.ablation) add_trials(run, observed, trials);
     around.progress.finish();
     return run;

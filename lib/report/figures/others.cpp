@@ -153,11 +153,14 @@ Section published_section(const Source& source) {
                      {.name = "ours"},
                      {.name = "conditions"},
                      {.name = "source"}};
+    std::vector<std::pair<std::size_t, results::Run>> newest;
+    for (const std::size_t group : newest_groups(source.groups, "", 500))
+        newest.emplace_back(group, source.newest(group));
     for (const auto& row : source.references)
-        for (const std::size_t group : newest_groups(source.groups, "", 500)) {
+        for (const auto& [group, run] : newest) {
             const auto &quantity = row.at("quantity"), &note = row.at("note");
             if (row.at("same_as").empty() || !source.groups.has(group, quantity)) continue;
-            if (!model::is_same_experiment(row, source.newest(group))) continue;
+            if (!model::is_same_experiment(row, run)) continue;
             const auto found = source.groups.estimate(group, quantity);
             frame.rows.push_back(
                 {{row.at("experiment"), quantity,

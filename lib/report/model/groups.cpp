@@ -20,7 +20,7 @@ using results::Run;
 using Names = std::vector<std::string>;
 
 std::vector<Caveat> caveats_of_run(const Run& run, const Cores& cores) {
-    const bool unconverged = run.fact(fact::kConverged).starts_with("no");
+    const bool unconverged = run.fact(fact::kConverged).starts_with("NO");
     const bool exit_7 = run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement);
     const std::pair<CaveatKind, bool> all[] = {
         {CaveatKind::invalid, !run.valid},

@@ -269,6 +269,7 @@ bool Scaling::has_weak() const {
 
 Scaling scaling_over(const Groups& groups, const std::string& over) {
     Scaling scaling = nothing_scaled(groups, over);
+    if (groups.size() > kMostScaled) return scaling;
     const Baselines baselines(groups, over);
     for (std::size_t i = 0; i < groups.size(); ++i)
         if (groups.valid(i)) scaling.rows[i] = baselines.row(i);

@@ -50,11 +50,11 @@ TEST_F(StopPollTest, GoesOnWhereNobodyWasTold) {
 
 TEST_F(StopPollTest, StopsAllAtOnePlaceWhicheverRankWasTold) {
     for (const int number : {SIGTERM, SIGINT, SIGUSR1}) {
-        for (int user_message = 0; user_message < world().world_size(); ++user_message) {
+        for (int signalled = 0; signalled < world().world_size(); ++signalled) {
             const base::StopSignals signals;
             StopPoll poll(world());
             const auto made = units_until_stop(poll, [&](std::int64_t unit) {
-                if (unit == 60 && world().rank() == user_message) std::raise(number);
+                if (unit == 60 && world().rank() == signalled) std::raise(number);
             });
             EXPECT_GT(made, 60);
             EXPECT_LE(made, 61 + StopPoll::kMostUnits);
@@ -79,8 +79,8 @@ TEST_F(StopPollTest, SaysItOnOneRank) {
         code = static_cast<int>(error.code());
     }
     EXPECT_EQ(code, 128 + SIGTERM);
-    const bool user_message = world().rank() == world().world_size() - 1;
-    EXPECT_EQ(sentence == "stopped by SIGTERM before anything was done", user_message) << sentence;
+    const bool is_last = world().rank() == world().world_size() - 1;
+    EXPECT_EQ(sentence == "stopped by SIGTERM before anything was done", is_last) << sentence;
 }
 
 }  // namespace

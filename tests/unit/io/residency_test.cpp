@@ -48,8 +48,8 @@ class ResidencyOnDisk : public ::testing::Test {
             GTEST_SKIP() << "the temporary folder lies on " << here.name
                          << ": set TMPDIR to a disk";
         file_ = folder_.write("data", std::string(kBytes, 'x'));
-        const auto user_message = residency_of(file_);
-        if (!user_message) GTEST_SKIP() << "this kernel does not tell residency";
+        const auto residency = residency_of(file_);
+        if (!residency) GTEST_SKIP() << "this kernel does not tell residency";
     }
 
     CacheEvidence read_and_observe(const fs::path& file, std::uint64_t bytes) {
@@ -67,9 +67,9 @@ class ResidencyOnDisk : public ::testing::Test {
 };
 
 TEST_F(ResidencyOnDisk, WhatWasJustWrittenIsResident) {
-    const auto user_message = residency_of(file_).value_or(Residency{});
-    EXPECT_EQ(user_message.bytes, kBytes);
-    EXPECT_EQ(user_message.resident, kBytes);
+    const auto residency = residency_of(file_).value_or(Residency{});
+    EXPECT_EQ(residency.bytes, kBytes);
+    EXPECT_EQ(residency.resident, kBytes);
     EXPECT_EQ(label_of(read_and_observe(file_, kBytes)).text, "warm");
 }
 
@@ -136,10 +136,10 @@ TEST_F(ResidencyOnDisk, MincoreIsNotAskedWhereItDoesNotTellTheTruth) {
 
 TEST_F(ResidencyOnDisk, AnEmptyFileHasNothing) {
     const auto empty = folder_.write("empty", "");
-    const auto user_message = residency_of(empty);
-    ASSERT_TRUE(user_message);
-    EXPECT_EQ(user_message->bytes, 0U);
-    EXPECT_EQ(user_message->resident, 0U);
+    const auto residency = residency_of(empty);
+    ASSERT_TRUE(residency);
+    EXPECT_EQ(residency->bytes, 0U);
+    EXPECT_EQ(residency->resident, 0U);
     evict(empty);
 }
 

@@ -26,12 +26,12 @@ std::set<std::string> stored_ids(const fs::path& path) {
 }
 
 // Appends runs until it is killed, and reports each when append() has returned.
-int append_for_ever(const fs::path& path, int round, int user_message) {
+int append_for_ever(const fs::path& path, int round, int descriptor) {
     for (int i = 0;; ++i) {
         const std::string id = std::to_string(round) + "-" + std::to_string(i);
         ResultFile(path).append(sample_run(id));
         const std::string line = id + '\n';
-        if (::write(user_message, line.data(), line.size()) < 0) return 1;
+        if (::write(descriptor, line.data(), line.size()) < 0) return 1;
     }
 }
 
@@ -57,9 +57,9 @@ std::set<std::string> told_before_kill(const fs::path& path, int round,
     std::this_thread::sleep_for(delay);
     ::kill(child, SIGKILL);
     EXPECT_EQ(wait_for(child), -SIGKILL);
-    std::set<std::string> user_message = lines_of(ends[0]);
+    std::set<std::string> ids = lines_of(ends[0]);
     ::close(ends[0]);
-    return user_message;
+    return ids;
 }
 
 // The time of one append on this machine, so that kills hit an append at any speed.

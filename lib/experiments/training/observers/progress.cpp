@@ -17,7 +17,8 @@ class ProgressBar final : public StepObserver {
         const double steps = base::real(made.step + 1 - observed_.schedule.first);
         auto& sink = observed_.around.progress;
         const bool evaluates = settings.evaluate != "off" && observed_.validations.empty();
-        sink.afterwards(base::real(*settings.overlap_steps) * seconds / steps,
+        const auto pairs = *settings.overlap_steps;  // and one that warms up
+        sink.afterwards(base::real(pairs > 0 ? 2 * (pairs + 1) : 0) * seconds / steps,
                         evaluates ? "the evaluation" : "");
         sink.update(made.step + 1, observed_.steps_to_come,
                     base::real(*settings.global_batch_size) * steps / seconds, "samples/s",

@@ -153,12 +153,13 @@ class TraceWindow final : public StepObserver {
 
     void write() {
         const std::string mine = file_of_rank(path_, control_.rank());
+        std::int64_t size = 0;
         comm::all_or_throw(control_, [&] {
             operators_ = trace_->save(mine, control_.rank(), control_.world_size());
+            size = static_cast<std::int64_t>(fs::file_size(mine));
         });
         trace_.reset();
-        const auto bytes =
-            comm::gather_values(control_, static_cast<std::int64_t>(fs::file_size(mine)));
+        const auto bytes = comm::gather_values(control_, size);
         const auto sum = std::reduce(bytes.begin(), bytes.end());
         if (sum <= kMostBytes) return merge();
         too_large_ = fmt::format(
@@ -168,18 +169,22 @@ class TraceWindow final : public StepObserver {
     }
 
     void merge() const {
-        json all{{"traceEvents", json::array()}};
+        std::string mine;
+        comm::all_or_throw(control_,
+                           [&] { mine = bytes_of(file_of_rank(path_, control_.rank())); });
+        std::vector<std::string> texts;  // of all ranks, on rank 0
         for (int rank = 0; rank < control_.world_size(); ++rank) {
-            const bool is_mine = rank == control_.rank();
-            const auto text = comm::broadcast_text(
-                control_, is_mine ? bytes_of(file_of_rank(path_, rank)) : "", rank);
-            if (control_.rank() > 0) continue;
-            const json trace = json::parse(text);
-            all["baseTimeNanoseconds"] = trace.value("baseTimeNanoseconds", std::int64_t{0});
-            add_rank(all["traceEvents"], trace, rank);
+            auto text = comm::broadcast_text(control_, rank == control_.rank() ? mine : "", rank);
+            if (control_.rank() == 0) texts.push_back(std::move(text));
         }
         comm::all_or_throw(control_, [&] {
             if (control_.rank() > 0) return;
+            json all{{"traceEvents", json::array()}};
+            for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+                const json trace = json::parse(texts[rank]);
+                all["baseTimeNanoseconds"] = trace.value("baseTimeNanoseconds", std::int64_t{0});
+                add_rank(all["traceEvents"], trace, static_cast<int>(rank));
+            }
             std::ofstream out(path_, std::ios::binary);
             out << all.dump();
             if (!out.flush())

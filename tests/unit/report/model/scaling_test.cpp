@@ -215,7 +215,7 @@ TEST(Groups, CountWhatIsLeftOutAndSayWhatIsDoubtful) {
               step_run("d", 2, 0.1)};
     runs[1].valid = false;
     runs[2].measurements.clear();
-    runs[3].context.push_back({"measuring", "converged", "no: step_time_s"});
+    runs[3].context.push_back({"measuring", "converged", "NO (3.1 % after 40 steps, 2 % wanted)"});
     runs[3].config.push_back({"accumulate", "2", true});
     const auto groups = groups_by({"ranks"}, runs);
     ASSERT_EQ(groups.size(), 1U);
