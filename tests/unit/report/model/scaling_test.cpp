@@ -120,8 +120,7 @@ TEST(Cores, AreThoseThatTheRanksCouldUse) {
              {on_cores(on_cpus(step_run("b", 2, 1), {"0", "8"}), "0"), 1, "core",
               "2 compute threads on 1 core"},
              {with_threads(on_cpus(step_run("a", 2, 1), {"0-3", "4-7"}), {1, 2}), 3, "CPU", ""},
-             {in_quota(wide("8"), "2.5"), 3, "CPU",
-              "threads on 8 CPUs, but the cgroup allows 2.5"},
+             {in_quota(wide("8"), "2.5"), 3, "CPU", "threads on 8 CPUs, but the cgroup allows 2.5"},
              {in_quota(wide("2"), "2.5"), 2, "CPU", ""},
              {in_quota(wide("8"), "none"), 8, "CPU", ""},
              {with(alone("a", 1, 5), "replicas", "2"), 4, "CPU", ""},  // 2 threads each
