@@ -135,8 +135,8 @@ std::optional<int> answer_early(const CommandGroup& program, const Words& words)
     if (given.empty())
         throw base::OptionError(fmt::format("unexpected '{}' before the command; commands: {}",
                                             words.front(), base::join(known, ", ")));
-    throw base::OptionError(fmt::format("there is no '{} {}'{}; commands: {}", name_of(program),
-                                        text, base::or_did_you_mean(text, known),
+    throw base::OptionError(fmt::format("'{}' is not a command of {}{}; commands: {}", text,
+                                        name_of(program), base::or_did_you_mean(text, known),
                                         base::join(known, ", ")));
 }
 
