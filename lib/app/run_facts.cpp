@@ -153,7 +153,7 @@ namespace {
 
 std::string how_mpi_started() {
     if (comm::MpiEnvironment::running()) return "started";
-    return comm::is_step_without_pmi() ? "not started: srun gave no way to the other ranks"
+    return comm::is_step_without_pmi() ? "not started: srun --mpi=none connects no ranks"
                                        : "not started: one process, no need";
 }
 

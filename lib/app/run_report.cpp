@@ -152,7 +152,7 @@ void write_csv(const ChosenRuns& runs, const ReportSettings& asked, const Sink& 
     report::formats::write_csv(runs, sink);
 }
 
-// The newest chosen run of that command. Throws OptionError with the sentence if there is none.
+// The newest chosen run of `command`. Throws OptionError with the text `otherwise` if none exists.
 results::Run newest_of(const ChosenRuns& runs, const char* command, bool only_valid,
                        const char* otherwise) {
     const auto headers = runs.headers();

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/command_line.hpp"
 #include "app/process.hpp"
 #include "app/programs.hpp"
@@ -34,7 +32,7 @@ int list_names(const std::string& program) {
     const auto listed = base::output_of(
         base::shell_quote({base::program_beside("ranklab").string(), program, "--list"}));
     print_whole(listed.text);
-    return std::max(listed.code, 0);
+    return listed.code < 0 ? static_cast<int>(base::ExitCode::internal) : listed.code;
 }
 
 // Equal for equal options, so that a restarted sweep finds its runs.

@@ -35,10 +35,11 @@ bool has_user_block(const Object& dataset) {
     throw base::DataError(fmt::format("parts of {} were never written; make the file again", what));
 }
 
-// Fills place.chunk and place.offsets. Returns why the place is indirect, or "".
+// Fills place.chunk and place.offsets. Returns why only HDF5 can read the values, or "".
 std::string find_contiguous(const Object& dataset, DatasetPlace& place) {
     const haddr_t offset = H5Dget_offset(dataset.id());
-    if (std::count(place.shape.begin(), place.shape.end(), 0) > 0) return "it holds no numbers";
+    if (std::count(place.shape.begin(), place.shape.end(), 0) > 0)
+        return "the dataset holds no numbers";
     if (offset == HADDR_UNDEF) fail_unwritten(dataset.path());
     place.chunk = place.shape;
     place.offsets = {offset};
@@ -63,7 +64,7 @@ std::string find_chunks(const Object& dataset, const Id& properties, DatasetPlac
     std::int64_t chunks = 1;
     for (const std::int64_t along : grid) {
         if (along > kMostChunks || (chunks *= along) > kMostChunks)
-            return fmt::format("it has more than {} chunks", kMostChunks);
+            return fmt::format("the dataset has more than {} chunks", kMostChunks);
     }
     for (std::int64_t i = 0; i < chunks; ++i) {
         const auto start = first_of_chunk(i, grid, chunk);
@@ -75,7 +76,7 @@ std::string find_chunks(const Object& dataset, const Id& properties, DatasetPlac
         if (offset == HADDR_UNDEF) fail_unwritten(what);
         place.offsets.push_back(offset);
     }
-    return filtered ? "it is compressed or filtered" : "";
+    return filtered ? "the dataset is compressed or filtered" : "";
 }
 
 std::string find(const Object& dataset, DatasetPlace& place) {
@@ -83,11 +84,11 @@ std::string find(const Object& dataset, DatasetPlace& place) {
     const Id properties = own<H5Dget_create_plist>(what, dataset.id());
     const Id type = own<H5Dget_type>(what, dataset.id());
     const auto layout = check<H5Pget_layout>(what, properties.get());
-    std::string indirect = "it is neither contiguous nor chunked";
+    std::string indirect = "the dataset is neither contiguous nor chunked";
     if (layout == H5D_CONTIGUOUS) indirect = find_contiguous(dataset, place);
     if (layout == H5D_CHUNKED) indirect = find_chunks(dataset, properties, place);
     if (!equal(type.get(), H5T_NATIVE_FLOAT, what))
-        return "its numbers are not float32 of this machine's byte order";
+        return "the dataset's numbers are not float32 of this machine's byte order";
     return has_user_block(dataset) ? "the file has a user block" : indirect;
 }
 

@@ -29,8 +29,8 @@ struct DatasetPlace {
     std::uint64_t end() const;
 };
 
-/// Indirect above 16,384 chunks, which take HDF5 1.10 8 s to find; the time grows with the square
-/// of the number of chunks. Throws DataError if, below that number, values were never written.
+/// A dataset of more than 16,384 chunks is `indirect`: HDF5 1.10 takes 8 s to find that many, and
+/// the time grows with the square of that. Throws DataError if a smaller one lacks some values.
 DatasetPlace place_of(const Object& dataset);
 
 }  // namespace ranklab::hdf5

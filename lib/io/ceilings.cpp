@@ -145,8 +145,8 @@ class Measurement {
 
 std::string mark_of(CeilingKind kind, double percent, int workers) {
     if (!(percent > base::kMostOfCeiling)) return "";
-    return fmt::format("{:.1f} % of {}: not the limit{}", percent, name_of(kind),
-                       workers > 1 ? "; measured with one process" : "");
+    return fmt::format("not the limit: the strategy reached {:.1f} % of {}{}", percent,
+                       name_of(kind), workers > 1 ? ", which was measured with one process" : "");
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ std::vector<double> splits_by_distance(const Pooled& all) {
 struct Tail {
     double beyond = 0;      ///< more extreme
     double equal = 0;       ///< equally extreme
-    double attainable = 0;  ///< the test's size: its largest possible p up to kLevel
+    double attainable = 0;  ///< the largest p up to kLevel that the test can have
     double p() const { return std::min(1.0, beyond + equal); }
     double mid_p() const { return beyond + equal / 2; }
 };

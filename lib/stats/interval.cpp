@@ -77,8 +77,8 @@ bool visible(Autocorrelation& r, std::size_t lags, double n) {
 }
 
 // Politis's adaptive bandwidth (Adaptive bandwidth choice, J. Nonparametric Statistics 15, 2003):
-// twice the lag after which kQuietLags consecutive autocorrelations are insignificant, plus 2,
-// since an insignificant autocorrelation need not be 0.
+// 2 * (last + 1); after the lag `last` kQuietLags autocorrelations in a row are insignificant. He
+// takes 2 * last; 1 is added since an insignificant autocorrelation need not be 0.
 std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
     const double noise = 2 * std::sqrt(std::log10(n) / n);
     std::size_t last = 0;
@@ -89,7 +89,7 @@ std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
 
 struct Correlation {
     double lag1 = 0;  // autocorrelation of the normal scores
-    // Long-run variance of the indicator below() over its variance in independent samples.
+    // Long-run variance of the series below() divided by its variance in independent samples.
     double inflation = 1;
     double block_length = 1;  // samples per block, for the bootstrap of the median
 };

@@ -17,7 +17,7 @@ struct Dependence {
     /// Effective sample size: n over the inflation of the long-run variance of "is below the
     /// median" (flat-top window, Politis's adaptive bandwidth); n if no correlation is significant.
     double effective_n = kNone;
-    double block_length = 0;  ///< samples per bootstrap block; 0: samples pass as independent
+    double block_length = 0;  ///< samples per bootstrap block; 0: samples look independent
     bool too_few = false;     ///< effective_n is too small for an interval of the median
 };
 

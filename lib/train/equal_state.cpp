@@ -132,7 +132,7 @@ std::string difference_of_ranks(const nn::Model& model, bool with_buffers,
             return fmt::format("first in '{}', on {} {} compared with rank 0", names[i],
                                others.size() == 1 ? "rank" : "ranks", base::few_ranges(others));
     }
-    return "in the order of their bytes";
+    return "in the hash over all of them, though no single one differs";
 }
 
 void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* scaler,

@@ -27,7 +27,7 @@ class GradientSync {
     /// after attach() or finish() starts from zero.
     virtual void begin_step(const std::vector<torch::Tensor>& outputs, bool sync) = 0;
     /// To be called after the backward with sync = true: sums each gradient over ranks and over the
-    /// backwards since the last finish(). The caller weights losses by share of the global batch.
+    /// backwards since the last finish(). Losses must be weighted by share of the global batch.
     virtual void finish() = 0;
     /// The reductions of the last finished step, in order.
     virtual const std::vector<ReductionStamp>& stamps() const = 0;

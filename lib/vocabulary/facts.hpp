@@ -1,5 +1,5 @@
 // The facts in the context of a run: one row per fact "section.key", with its meaning for a
-// comparison. Another version may store facts without a row.
+// comparison. Runs of another version may hold facts that have no row here.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ enum class FactRole {
     /// Times depend on it: runs that differ in it are compared or pooled only on request.
     surroundings,
     work,    ///< identifies the work, as the settings do: runs that differ in it are not compared
-    noted,   ///< may matter, but differs too often to refuse a comparison; facts without a row, too
+    noted,   ///< may matter, but differs too often to refuse a comparison; also facts without a row
     outcome  ///< a result, or different in every run: never compared
 };
 

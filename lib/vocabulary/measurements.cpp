@@ -71,10 +71,12 @@ constexpr std::array kQuantities{
                "From the end of backward until the gradients are summed, plus the broadcast of "
                "buffers; includes the wait for the slowest rank.")),
     part(kStepTime, "optimizer", "optimizer_time_s", "The parameter update."),
-    seconds("replica_forward_time_s",
-            "--mode dp in version 0.1.0: forward time of a replica; maximum over replicas."),
-    seconds("replica_backward_time_s",
-            "--mode dp in version 0.1.0: backward time of a replica; maximum over replicas."),
+    seconds(
+        "replica_forward_time_s",
+        "Stored by version 0.1.0 for --mode dp: a replica's forward time; maximum over replicas."),
+    seconds(
+        "replica_backward_time_s",
+        "Stored by version 0.1.0 for --mode dp: a replica's backward time; maximum over replicas."),
     seconds("loader_read_time_s",
             "Not a phase: reading the step's samples; sum over the loader's threads."),
     seconds("loader_decode_time_s",
@@ -102,23 +104,24 @@ constexpr std::array kQuantities{
     seconds(
         "epoch_time_s",
         "Sum of the step times of an epoch, without the time between steps; maximum over ranks."),
-    seconds(
-        "time_to_first_step_s",
-        "From the kernel's start of the process to the end of the first step; maximum over ranks."),
-    seconds(
-        "checkpoint_time_s",
-        "From comparing the parameters until the checkpoint is on the disk; maximum over ranks."),
+    seconds("time_to_first_step_s",
+            "From the moment at which the operating system started the process to the end of the "
+            "first step; maximum over ranks."),
+    seconds("checkpoint_time_s",
+            "From collecting the ranks' states until the checkpoint is on the disk; maximum over "
+            "ranks."),
     count_of("collectives_per_step", "1", neither, "Reductions per step."),
     count_of("reduced_bytes_per_step", "B", neither,
              "Bytes that a rank reduces per step, as sent."),
     seconds("communication_s",
-            "Sum over buckets of the transfer time, in the pairs' steps with communication."),
+            "Sum over buckets of the transfer time, in the steps with communication of the pairs "
+            "of steps after the run (--overlap-steps)."),
     seconds("communication_inside_backward_s",
             "The part of communication_s within the backward of the rank that arrives last."),
     seconds("communication_exposed_s",
             "Step time with communication - step time without, in pairs of steps after the run."),
     seconds("communication_hidden_s",
-            "median(inside backward) - median(backward longer), each at least 0."),
+            "max(0, median(communication_inside_backward_s) - max(0, median(backward_longer_s)))."),
     seconds("backward_longer_s",
             "Backward with communication - backward without; each the maximum over ranks."),
     seconds("step_without_communication_s",
@@ -128,11 +131,11 @@ constexpr std::array kQuantities{
         "1 - median(communication_exposed_s) / median(communication_s), bootstrap interval; "
         "n/a outside 0 to 1, below 6 pairs, or if overlap_balance is not within 0.75 .. 1.25."),
     ratio_of("overlap_balance", neither,
-             "(median(exposed) + hidden) / median(total): 1 if the time stamps of buckets and the "
-             "step times agree."),
+             "(median(communication_exposed_s) + communication_hidden_s) / "
+             "median(communication_s): 1 if the times of transfers and of steps agree."),
     seconds("transfer_s",
             "From the arrival of the last rank to the finished sum of a bucket, minimum over "
-            "ranks; median over counted steps (table communication)."),
+            "ranks; median over sampled steps (table communication)."),
     ratio_of("train_loss", less,
              "Per step, before the update: sum over ranks of (local mean loss x samples) / all "
              "samples."),
@@ -200,12 +203,14 @@ constexpr std::array kQuantities{
     count_of("wrong_elements", "1", less,
              "io: values read back that differ in any bit from what should have been written. "
              "comm: elements of a result that are wrong, of all ranks and messages."),
-    shown(Shown::groups, "comm",
-          Quantity{"time_us", "us", cost, less,
-                   "Time of a call, as --blocking and --average define it. Without a suffix: the "
-                   "first operation's largest message, out of place. A suffix "
-                   "(`time_us:allreduce:fp32:sum:1048576`) names the operation, type, reduction "
-                   "and message size, and in-place, loaded, host or hosts."}),
+    shown(
+        Shown::groups, "comm",
+        Quantity{
+            "time_us", "us", cost, less,
+            "Time of a call, as --blocking and --average define it. Without a suffix: the "
+            "first operation's largest message, out of place. A suffix "
+            "(`time_us:allreduce:fp32:sum:1048576`) names the operation, type, reduction and "
+            "message size; `:in-place`, `:loaded`, `:host` or `:hosts` follow where they apply."}),
     shown(Shown::summary, "comm",
           rate_of("busbw_GBps", "GB/s",
                   "algbw_GBps x factor: allreduce 2 (n - 1) / n; allgather, reduce_scatter, "

@@ -96,10 +96,9 @@ Schema launch_names() {
 
 std::string target_help(const std::string& least) {
     return fmt::format(
-        "such as 2%: measure until the half-width of the 95 % interval is at most this part of the "
-        "median; "
-        "{} is then the minimum, and 20 times that or --time-limit the maximum; exit code 7 if not "
-        "reached",
+        "such as 2%: measure until the half-width of the 95 % interval is at most this share of "
+        "the median, with at least {} samples and at most 20 times as many, or as --time-limit "
+        "allows; exit code 7 if the target is not reached",
         least);
 }
 

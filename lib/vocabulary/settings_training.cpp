@@ -137,7 +137,7 @@ void add_input(Schema& rows) {
                 "rotate each crop by one of the cube's 24 rotations")
         .needs(kVolumes)
         .flag("rotate-vectors", {&S::rotate_vectors, kDecidesNumbers},
-              "rotate the components of velocities, too (the original does not)")
+              "rotate the components of velocities, too (the published training program does not)")
         .needs(kVolumes);
 }
 

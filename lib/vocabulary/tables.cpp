@@ -44,7 +44,8 @@ constexpr Column kLayers[] = {
     {"forward_GFLOP_per_s", number, "1e-9 forward_flops / forward_s"},
     {"flops_per_byte", number, "forward_flops / (parameter_bytes + activation_bytes)"},
     {"roof_percent", number,
-     "rate over the smaller of roof_gflops_per_s and flops_per_byte x roof_gb_per_s"},
+     "100 forward_GFLOP_per_s / the smaller of roof_gflops_per_s and flops_per_byte x "
+     "roof_gb_per_s (facts `training.roof_*`)"},
     {"parameter_bytes", whole, "bytes of the module's parameters"},
     {"activation_bytes", whole, "outputs of its operations, per micro-batch"},
 };
@@ -75,7 +76,9 @@ constexpr Column kWaiting[] = {
     {"waited_for_others_s", number, "wait for other ranks per step; median over sampled steps"},
     {"came_last_share", number,
      "fraction of sampled steps in which other ranks waited for this one"},
-    {"longest_excess_phase", text, "the phase in which the rank exceeds the other ranks most"},
+    {"longest_excess_phase", text,
+     "the phase (other than sync) in which the rank's median exceeds the mean of the other ranks' "
+     "medians most; or none"},
     {"excess_s", number,
      "the rank's median of that phase minus the mean of the other ranks' medians"},
 };
@@ -167,7 +170,7 @@ constexpr Column kStatistics[] = {
     {"outliers_high", whole, "samples more than 3 interquartile ranges above the third quartile"},
     {"warmup_fixed", whole, "samples that --warmup excludes"},
     {"warmup_detected", whole,
-     "warm-up samples that MSER-5 detects, for information: they are counted"},
+     "leading samples that MSER-5 finds to be warm-up; they are counted nevertheless"},
 };
 
 constexpr Column kConvergence[] = {
@@ -179,29 +182,6 @@ constexpr Column kConvergence[] = {
     {"target_percent", number, "value of --target-ci"},
     {"effective_n", number, "effective sample size"},
     {"method", text, "of the interval"},
-};
-
-constexpr Column kScaling[] = {
-    {"point", text, "the setting that varies, with its value"},
-    {"unit", text, "efficiency is per core or per GPU"},
-    {"units", whole, "cores or GPUs of all ranks; 0: not known"},
-    {"n", whole, "valid runs"},
-    {"time_s", number, "step or job time: median over the runs' medians"},
-    {"low_s", number, "of its 95 % interval"},
-    {"high_s", number, "of its 95 % interval"},
-    {"speedup", number, "over the strong-scaling baseline, which did the same work"},
-    {"speedup_low", number, "of its 95 % interval"},
-    {"speedup_high", number, "of its 95 % interval"},
-    {"efficiency", number, "speedup per unit"},
-    {"weak_efficiency", number,
-     "over the weak-scaling baseline, whose ranks each did the same work"},
-    {"base", text, "yes for a baseline"},
-    {"mark", text, "caveats"},
-};
-
-constexpr Column kVerdicts[] = {
-    {"verdict", text, "the best point, and how certain that is"},
-    {"why", text, "the phase that explains the verdict; empty if no phase does"},
 };
 
 constexpr Column kAblation[] = {
@@ -222,7 +202,8 @@ constexpr Column kWaterfall[] = {
 };
 
 constexpr Column kIoPhases[] = {
-    {"phase", text, "`record`, `job`: time of records or of the job outside all phases"},
+    {"phase", text,
+     "the phase; `record`: time of records outside all phases; `job`: the rest of the job time"},
     {"calls", whole, "of all ranks and counted repetitions"},
     {"total_s", number, "sum over calls"},
     {"per_call_s", number, "total_s / calls"},
@@ -265,15 +246,17 @@ constexpr Column kIoReads[] = {
 };
 
 constexpr Column kCeilings[] = {
-    {"ceiling", text, "operation of the machine"},
-    {"value", number, "rate of that operation"},
+    {"ceiling", text,
+     "raw write(), raw pwrite() or file creation: system calls with the same bytes or files"},
+    {"value", number, "rate of these calls"},
     {"unit", text, "of value"},
     {"ceiling_s", number, "time of the strategy's work at that rate"},
     {"rung_s", number,
      "time of the strategy: slowest rank, fastest repetition; opening and closing for files/s, "
      "writing and fsync for MiB/s"},
-    {"percent", number, "ceiling_s / rung_s"},
-    {"binds", text, "yes for the nearest ceiling"},
+    {"percent", number, "100 ceiling_s / rung_s"},
+    {"binds", text,
+     "for the longest ceiling_s: yes, or `not the limit` if percent is above 105; else empty"},
     {"mark", text, "why percent is above 105"},
 };
 
@@ -289,8 +272,9 @@ constexpr Column kLadder[] = {
     {"over_previous", number, "speedup over the strategy before"},
     {"write_MiBps", number, "median over repetitions"},
     {"files_per_s", number, "median over repetitions"},
-    {"ceiling", text, "the nearest ceiling"},
-    {"percent_of_ceiling", number, "ceiling_s / rung_s of that ceiling"},
+    {"ceiling", text,
+     "the ceiling with the longest ceiling_s (table ceilings), and whether it is not the limit"},
+    {"percent_of_ceiling", number, "percent of that ceiling in the table ceilings"},
     {"verified", text, "yes, NO or not verified"},
     {"mark", text, "caveats"},
     {"read_MiBps", number, "median over repetitions"},
@@ -394,7 +378,7 @@ constexpr Column kFits[] = {
     {"alpha_us", number, "latency: time of a call of size 0"},
     {"alpha_low_us", number, "of its 95 % interval"},
     {"alpha_high_us", number, "of its 95 % interval"},
-    {"bandwidth_GBps", number, "1 / beta: rate at which further bytes are sent"},
+    {"bandwidth_GBps", number, "1 / beta: rate at which further bytes of a message are sent"},
     {"bandwidth_low_GBps", number, "of its 95 % interval"},
     {"bandwidth_high_GBps", number, "of its 95 % interval"},
     {"half_bytes", number, "message size with half of that bandwidth: alpha / beta"},
@@ -408,11 +392,13 @@ constexpr Column kGuidelines[] = {
     {"load", text, "idle, or loaded: a compute kernel ran on the same cores"},
     {"dtype", text, "element type"},
     {"bytes", whole, "message size S"},
-    {"left_us", number, "median of the left side"},
-    {"right_us", number, "sum of the medians of the right side"},
+    {"left_us", number, "median of the operation left of <="},
+    {"right_us", number, "sum of the medians of the operations right of <="},
     {"ratio", number, "left_us / right_us"},
     {"verdict", text,
-     "holds, VIOLATED, or cannot tell (intervals overlap, under a tenth apart, too few calls)"},
+     "holds: left_us is not above right_us; VIOLATED: the left interval lies more than a tenth "
+     "above the right one, and a neighbouring size is over a tenth slower, too; cannot tell: "
+     "neither, or fewer than 20 calls"},
     {"tuning", text, "what to try if it is violated"},
 };
 
@@ -459,20 +445,18 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"start_up", "a part of the time from the start of the process to its first step", kStartUp},
     {"ablation", "a kind of trial", kAblation},
     {"waterfall", "a part of the step", kWaterfall},
-    {"scaling", "a value of the setting that varies", kScaling},
-    {"verdicts", "a baseline of the table scaling", kVerdicts},
     {"ladder", "a strategy", kLadder},
     {"io_phases", "a phase of writing and reading", kIoPhases},
     {"io_ranks", "a rank", kIoRanks},
     {"io_reads", "a reading of all records", kIoReads},
-    {"ceilings", "an operation that the machine can do", kCeilings},
+    {"ceilings", "a limit of the machine", kCeilings},
     {"tasks", "a worker process", kTasks},
     {"chunks", "a rank", kChunks},
     {"hdf5_transfers", "a transfer mode", kTransfers},
     {"mpi_io", "a hint of MPI-IO", kMpiIo},
     {"messages", "a message size of an operation", kMessages},
     {"nonblocking", "a message size of a non-blocking operation", kNonblocking},
-    {"fits", "an operation's line alpha + S / bandwidth", kFits},
+    {"fits", "an operation's line, time = alpha + beta S", kFits},
     {"guidelines", "a comparison of operations at a message size", kGuidelines},
     {"clocks", "a rank", kClocks},
     {"buckets", "a bucket of gradients", kBuckets},

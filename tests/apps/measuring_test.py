@@ -31,7 +31,7 @@ class Measuring(cli.Case):
 
     @cli.needs_train
     def test_a_training_that_converges_at_once_and_one_that_does_not(self):
-        """The minimum of 8 steps; or 20 times that, tested after every 25 % more steps. The numbers stay valid."""
+        """At least 8 steps and at most 20 times as many, tested after every 25 % more steps. The numbers stay valid."""
         result, (run,) = self.runs(*TRAIN, "--steps", 8, "--target-ci", ALWAYS)
         self.assertEqual(self.at_the_first_interval(run, "step_time_s"), 8)
         self.assertRegex(result.stdout, r"(?m)^  converged +yes ")

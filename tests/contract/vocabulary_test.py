@@ -93,10 +93,10 @@ def entry(name, text):
 def page_of(words):
     code = "`{}`".format
     page = ("# All names\n\n"
-            "What runs store, name by name. The test `contract.vocabulary` makes this page of the program's\n"
-            "own table, `lib/vocabulary`, and fails where they differ.\n\n"
+            "What runs store, name by name. The test `contract.vocabulary` fails if this page differs from\n"
+            "the program's own tables, `lib/vocabulary`; with `--write` it writes the page.\n\n"
             "## Measurements\n\n"
-            "*Better* says which way a change is an improvement; of some there is none.\n\n")
+            "*Better* says whether less or more is an improvement; neither: no direction is.\n\n")
     page += table_of(("measurement", "unit", "kind", "better", "part of", "definition"),
                      ((code(row["name"]), row["unit"], row["kind"], row["better"],
                        code(row["part_of"]) if row["part_of"] else "", row["definition"].replace("|", "\\|"))
@@ -106,9 +106,10 @@ def page_of(words):
         page += f"\n### `{table['name']}`: a row is {table['row']}\n\n"
         page += "".join(entry(row["name"], row["meaning"]) for row in table["columns"])
     page += ("\n## Facts of the context\n\n"
-             "*surroundings*: times depend on it, so that runs which differ in it are never pooled, and are\n"
-             "compared only where you allow it. *work*: it says that the work is another. *noted*: it may matter;\n"
-             "a difference is named. *outcome*: it differs from run to run, or tells what came out.\n\n")
+             "*surroundings*: times depend on the fact; runs that differ in it are compared or pooled only with\n"
+             "`--ignore`. *work*: the fact describes the work; runs that differ in it are not compared. *noted*:\n"
+             "the fact may matter; a difference is named. *outcome*: the fact differs from run to run, or is a\n"
+             "result; it is not compared.\n\n")
     page += "".join(entry(row["name"], f"({row['role']}) {row['reason']}") for row in words["facts"])
     return page
 

@@ -1,4 +1,4 @@
-#compdef ranklab ranklab-train ranklab-io ranklab-data ranklab-doctor ranklab-report ranklab-compare ranklab-results
+#compdef ranklab ranklab-train ranklab-io ranklab-comm ranklab-data ranklab-doctor ranklab-report ranklab-compare ranklab-predict ranklab-sweep ranklab-campaign ranklab-results
 # zsh completion of ranklab: made by `ranklab completion zsh` from the rows that --help shows.
 #
 # Each command and sub-command has a function that sets REPLY to what may follow, as in driver.bash.

@@ -16,7 +16,7 @@ namespace ranklab::comm {
 
 /// Throws base::Error with the call and MPI's text unless rc is MPI_SUCCESS.
 void mpi_check(int rc, const char* call);
-/// mpi_check() for a call that waits for other ranks; counts the call's return as progress.
+/// mpi_check() for a call that waits for other ranks; tells the watchdog that the job goes on.
 void mpi_done(int rc, const char* call);
 
 MPI_Datatype mpi_type(DType dtype);

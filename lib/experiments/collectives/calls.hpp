@@ -37,8 +37,8 @@ std::string text_of(CallSync between);
 /// Returns NaN if all ranks have. rank_0 takes the lowest rank with a part.
 double over_ranks(std::span<const double> of_ranks, RankReduction policy);
 
-/// Returns the microseconds per message of each call, folded over ranks. For an operation between
-/// two ranks, takes rank 0's time, which contains both directions. Collective.
+/// Returns the microseconds per message of each call, one number for all ranks. For an operation
+/// between two ranks, takes rank 0's time, which contains both directions. Collective.
 std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const double> seconds,
                                   comm::Operation operation, RankReduction policy);
 

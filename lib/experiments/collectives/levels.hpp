@@ -16,9 +16,9 @@ struct Level {
     std::shared_ptr<comm::Communicator> data = nullptr, control = nullptr;  ///< of the group
 };
 
-/// Returns the level job and, with `all` on several hosts with several ranks, the levels host and
-/// hosts. Hosts with fewer ranks than others take no part in the level host. `hosts`: host name of
-/// each rank. Collective.
+/// Returns the level "job" and, with `all` on several hosts of which one has several ranks, "host"
+/// and "hosts". In "host" only the hosts with the most ranks take part. `hosts`: host name of each
+/// rank. Collective.
 std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control,
                                const std::vector<std::string>& hosts, bool all);
 

@@ -54,7 +54,7 @@ class Sweeper : base::Immovable {
           ahead_s_(std::max(kAnnouncement, 40 * clocks_.error_s())),
           stop_(control_) {
         plan();
-        context_.started("making the data plane");
+        context_.started("making the communicator of the timed messages");
     }
 
     Sweep run() {

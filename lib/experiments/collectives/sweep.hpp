@@ -22,8 +22,8 @@ struct MessageRow {
     int ranks = 1;
     int root = -1;    ///< of broadcast and reduce
     int bucket = -1;  ///< of --from-model, in the order of a training step; -1: none
-    /// Microseconds of each call, folded over ranks, divided by the messages of a call. Empty if
-    /// the run ended before this message.
+    /// Microseconds per message of each timed call, one number for all ranks (--average). Empty
+    /// if the run ended before this message.
     std::vector<double> us = {};
     /// Wrong elements of all ranks (barrier: calls that a rank left early). nullopt: not checked.
     std::optional<std::int64_t> wrong = {};

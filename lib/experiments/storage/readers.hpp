@@ -23,7 +23,7 @@ enum class WhoReads {
     together,          ///< each rank wrote rows of every record
     unknown            ///< an earlier run wrote the records
 };
-/// The cell of the table io_reads: "own", "shared out", "other ranks'", ...
+/// The text in column order of the table io_reads: "own", "shared out", "other ranks'", ...
 std::string order_of(WhoReads who);
 /// "read by other ranks of the same node"
 std::string words_of(WhoReads who, bool worker_processes);

@@ -66,8 +66,8 @@ struct Validation {
     double accuracy = stats::kNone;  ///< NaN unless the model classifies
 };
 
-/// For --profile lines: how often a line of the loop outside of a step ran, and its seconds on this
-/// rank's host.
+/// For --profile lines: how often a line of the training loop that is not part of a step ran, and
+/// its seconds by this rank's host clock.
 struct LineTime {
     std::int64_t hits = 0;
     double seconds = 0;

@@ -42,7 +42,7 @@ bool choose_cuda(const TrainingSettings& settings, int world_size, const CountGp
     const std::string why_not = why_not_cuda(settings, world_size);
     if (asked == "cuda" && !why_not.empty()) throw base::OptionError("--device cuda: " + why_not);
     if (asked == "cpu") return false;
-    // Must come before the model is made: see has_torch_cuda().
+    // Before the model is made, since that makes LibTorch look for GPUs: see has_torch_cuda().
     const std::int64_t gpus = why_not.empty() ? count_gpus() : 0;
     return asked == "cuda" || (gpus > 0 && settings.replicas.value_or(1) <= gpus);
 }

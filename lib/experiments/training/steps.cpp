@@ -49,7 +49,7 @@ double share_of(std::int64_t samples, std::int64_t all) {
     return all == 0 ? 0.0 : static_cast<double>(samples) / static_cast<double>(all);
 }
 
-// GPUs first, first + 1, ...: in mode dp there is one rank, and its GPU is the first.
+// The GPUs `first`, `first` + 1, ...: mode dp has one rank, and `first` is its GPU.
 std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t count) {
     std::vector<torch::Device> devices(static_cast<std::size_t>(count), first);
     if (first.is_cpu()) return devices;

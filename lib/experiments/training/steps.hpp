@@ -21,7 +21,7 @@
 
 namespace ranklab::experiments {
 
-/// Passes marks on, and sleeps inside the marks of the chosen phase (--inject-delay).
+/// Passes enter() and leave() on, and sleeps after entering the chosen phase (--inject-delay).
 class DelayedPhases final : public base::PhaseSink {
   public:
     DelayedPhases(base::PhaseSink& sink, std::optional<Delay> delay) : sink_(sink), delay_(delay) {}

@@ -24,7 +24,7 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
         close_dataset();
     }
 
-    /// Whether ranks write blocks of rows: with Layout::single only if a record is very large.
+    /// True with Layout::files, and with Layout::single if a record exceeds kMostBytesAtOnce.
     static bool goes_by_rows(const Job& job) {
         return job.layout == Layout::files || records_at_once(job) == 0;
     }

@@ -1,4 +1,4 @@
-// Worker processes that build their grids once and take ids, 8 B each, from one queue.
+// Worker processes make their meshgrids once and take ids of records, 8 B each, from one queue.
 #include "io/process_strategy.hpp"
 
 namespace ranklab::io {

@@ -51,8 +51,7 @@ struct CompareRow {
     stats::Difference difference;
     double corrected_p = stats::kNone;  ///< Holm's correction over all rows with enough runs
     Outcome outcome = Outcome::too_few_runs;
-    /// For open rows the runs per side that would detect the smallest change of interest; 0: not
-    /// known.
+    /// If is_open(): runs per side that would detect the smallest change of interest; 0: unknown.
     std::size_t runs_needed = 0;
     std::vector<double> a = {}, b = {};  ///< one value per process
 
@@ -106,7 +105,8 @@ struct Comparison {
     std::size_t count(Outcome outcome) const;
     /// True if A and B are the same runs, so that no difference can be tested.
     bool same_runs() const;
-    /// The number of open rows, and of configurations without a counterpart.
+    /// The number of rows that are too noisy or have too few runs, and of configurations without a
+    /// counterpart.
     std::size_t inconclusive() const;
     /// The first of worse, inconclusive (nullopt), better, changed, same.
     std::optional<Outcome> overall() const;
@@ -123,8 +123,8 @@ struct Gate {
     bool fail_on_regression = false;
     bool fail_on_inconclusive = false;
 };
-/// Returns below_threshold if a row is worse, invalid_measurement if one is open, 0 otherwise and
-/// for verdicts that do not fail the gate.
+/// Returns below_threshold if a row is worse, else invalid_measurement if inconclusive() > 0, each
+/// only if the gate fails on it; otherwise 0.
 int exit_code_of(const Comparison& comparison, const Gate& gate);
 
 /// One table per configuration, notes, the verdict and the gate's line.

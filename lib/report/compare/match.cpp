@@ -103,8 +103,8 @@ bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }
 
-// Throws if a command has runs without counterpart on both sides: a comparison would show their
-// settings, not the change.
+// Throws if runs of a command in A and in B have no counterpart and differ in keys that are not
+// ignored: a comparison would show that difference, not the change.
 void refuse_counterparts_that_differ(const Groups& all, const std::vector<std::string>& ignore) {
     std::map<std::string, CompareGroup> alone;  // by command
     for (const auto& one : all)

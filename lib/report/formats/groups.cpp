@@ -49,8 +49,8 @@ void add_notes(Frame& frame, const Groups& groups, const model::Scaling& scaling
                         "baseline {0}s)",
                         scaling.unit));
     frame.notes.emplace_back(
-        "intervals of values: order statistics over 6 runs or more, of a single run over its own "
-        "repetitions; of ratios: Welch's t-test between runs, from 3 runs per row on");
+        "intervals of values: order statistics over the runs, from 6 runs on (of a single run: "
+        "over its repetitions); of ratios: Welch's t-test, from 3 runs per row on");
     if (groups.size() > model::kMostScaled)
         frame.notes.push_back(
             fmt::format("more than {} rows: no speedup and no verdict", model::kMostScaled));

@@ -119,8 +119,9 @@ constexpr std::array kRefusals{
           "no run of one rank has this batch size; measure: {}"},
     Words{Why::few_samples, "few_samples",
           "fewer measured steps than ranks, so the slowest rank's time is not known; measure: {}"},
-    Words{Why::level_not_crossed, "level_not_crossed",
-          "no allreduce of this size was measured on ranks placed like these; measure: {}"},
+    Words{
+        Why::level_not_crossed, "level_not_crossed",
+        "no allreduce of this size was measured on ranks placed as in this forecast; measure: {}"},
     Words{Why::too_far, "too_far",
           "more than 64 times the ranks of the largest run; give --force, or measure: {}"},
 };

@@ -81,7 +81,7 @@ struct Finding {
     std::size_t row = 0;                  ///< index of the row
     std::string against = {};             ///< name of the row that it is compared with
     std::string value = {};               ///< of the subject, for people: "33.2 ms"
-    stats::RatioEstimate ratio = {};      ///< subject to `against`; above 1: the subject is better
+    stats::RatioEstimate ratio = {};      ///< of subject over against; above 1: subject is better
     std::vector<std::string> alike = {};  ///< names of rows that may be as good
     std::string unit = {};  ///< what efficiency is relative to: "core"; or the ratio's name
 };

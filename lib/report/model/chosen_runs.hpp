@@ -80,8 +80,8 @@ class ChosenRuns {
 };
 
 /// A row per run, of the last `most`: id, what ran ("train mnist-cnn ddp on 2 x 1": model or
-/// strategy, mode, ranks x threads), the first rate of its command, label. An unreadable run has
-/// only its id, command and label.
+/// strategy, mode, ranks x threads), the first rate that a summary shows or "INVALID (3)" with the
+/// exit code, label. An unreadable run has only its id, command and label.
 Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,
                 std::size_t most);
 

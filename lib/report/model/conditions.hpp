@@ -20,11 +20,11 @@ Conditions decisive_facts(const results::Run& run);
 /// environment variable.
 bool is_between_ranks(const std::string& key);
 
-/// The facts on which times depend, version and revision, hosts, devices, file system and cache,
-/// without empty values.
+/// The facts on which times depend, plus version, revision, hosts, devices, file system and cache.
+/// Leaves out empty values.
 Conditions surroundings_of(const results::Run& run);
-/// The surroundings without the cache and without facts that follow from the number of ranks; with
-/// the hosts if they count.
+/// The surroundings without the cache and without facts that follow from the number of ranks, of
+/// which only the hosts stay if `hosts_count`.
 Conditions machine_of(const results::Run& run, bool hosts_count = true);
 /// The machine and, for `ranklab io`, fsync and the cache. Runs that differ here are pooled only on
 /// request.
@@ -39,8 +39,8 @@ Conditions group_key_of(const results::Run& run);
 /// The keys that have several values, or that some of the conditions lack.
 std::vector<std::string> differing_keys(const std::vector<Conditions>& all);
 
-/// Whether a word of --ignore names the key: whole, without its section ("cpu" for host.cpu),
-/// "host" for hosts, or as a beginning with '*'.
+/// Whether a word of --ignore names the key: the key, the key without its section ("cpu" for
+/// host.cpu), "host" for hosts, or a beginning of the key and '*'.
 bool is_ignored(const std::string& key, const std::vector<std::string>& ignore);
 /// Throws OptionError if a word names none of the keys: a typing error.
 void refuse_unknown_ignored(const std::vector<std::string>& ignore,

@@ -54,7 +54,7 @@ Cores cores_in(const Frame& frame, std::size_t row) {
             .oversubscription = frame.at(row, "oversubscription").text};
 }
 
-// What the catalogue entries of the run can do, for Groups::says.
+// Columns of "yes" or "no" about the run's mode, sync and strategy, which Groups::says() reads.
 void put_abilities(Frame& runs, const Run& run) {
     runs.put({.name = "single_device"}, run.fact(fact::kSingleDevice));
     runs.put({.name = "uses_sync"}, run.fact(fact::kUsesSync));

@@ -91,7 +91,7 @@ References read_references(const fs::path& folder) {
             found.insert(found.end(), rows.begin(), rows.end());
         } catch (const base::DataError& problem) {
             base::log::warn(fmt::format(
-                "published figures left out: {}; the README in that folder describes the columns",
+                "published numbers left out: {}; the README in that folder describes the columns",
                 problem.what()));
         }
     }

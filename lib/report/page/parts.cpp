@@ -35,8 +35,9 @@ Frame summary_frame(const Groups& groups, const std::string& command) {
         frame.rows.push_back(rows[shown[i]]);
     frame.drop_empty_columns();
     if (shown.size() > kMostRows)
-        frame.notes.push_back(fmt::format("{} older groups are not shown; --where chooses",
-                                          shown.size() - kMostRows));
+        frame.notes.push_back(
+            fmt::format("{} older groups are not shown; choose groups with --where KEY=VALUE",
+                        shown.size() - kMostRows));
     return frame;
 }
 

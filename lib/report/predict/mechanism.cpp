@@ -123,7 +123,7 @@ std::string train_command(const Setup& setup, std::size_t ranks, const std::stri
                        setup.batch, more);
 }
 
-// The command that measures the largest message among ranks placed like these.
+// The command that measures the largest message on ranks placed as in the forecast.
 std::string comm_command(const Setup& setup) {
     const std::size_t per_host = setup.on.per_host;
     return fmt::format("mpirun -n {} --map-by ppr:{}:node ranklab comm{} -e {:.0f}M --output {}",

@@ -68,7 +68,7 @@ TEST(CeilingShares, AShareAbove105PerCentIsMarked) {
         return nearest(shares(1, 800, {write_s, 1}, false, workers));
     };
     EXPECT_DOUBLE_EQ(share(4).percent, 200) << "it is not hidden";
-    EXPECT_EQ(share(4).mark, "200.0 % of raw write(): not the limit");
+    EXPECT_EQ(share(4).mark, "not the limit: the strategy reached 200.0 % of raw write()");
     EXPECT_THAT(share(4, 3).mark, HasSubstr("one process"));
     EXPECT_EQ(share(8 / 1.04).mark, "") << "104 %: the noise of two measurements";
     EXPECT_NE(share(8 / 1.06).mark, "");
