@@ -50,7 +50,7 @@ enum class Refusal {
     no_layers,           ///< no run of one rank has the table `layers`
     batch_not_measured,  ///< no run of one rank has this batch
     few_samples,         ///< fewer measured steps than ranks, so that the slowest rank is unknown
-    level_not_crossed,   ///< no allreduce of this size was measured on ranks placed like the forecast's
+    level_not_crossed,   ///< no allreduce of this size was measured with this placement of ranks
     too_far              ///< more than 64 times the ranks of the largest run
 };
 

@@ -196,7 +196,7 @@ constexpr Column kAblation[] = {
 constexpr Column kWaterfall[] = {
     {"part", text, "of the step"},
     {"step_s", number, "time that the part adds to a step"},
-    {"percent", number, "share of the whole step"},
+    {"percent", number, "share of the sum of the positive parts; 0 for a negative part"},
     {"samples_per_s", number, "rate with this part and the parts above it"},
     {"lost_samples_per_s", number, "rate that the part costs"},
 };
