@@ -57,7 +57,7 @@ struct CeilingShare {
     double ceiling_s = 0;   ///< the strategy's amount at the ceiling's rate
     double strategy_s = 0;  ///< create_s for create, otherwise write_s
     double percent = 0;     ///< 100 ceiling_s / strategy_s
-    std::string mark;       ///< says so if the ceiling is not the limit (base::kMostOfCeiling)
+    std::string mark;       ///< why the ceiling is not the limit (base::kMostOfCeiling), or ""
     bool nearest = false;   ///< has the longest ceiling_s
 };
 

@@ -68,8 +68,8 @@ void add_length(Schema& rows) {
         .instead_of("batch-size")
         // Runs are compared by the ranks that took part.
         .integer("expected-ranks", {&S::expected_ranks, Role::bookkeeping}, {1, kMostBatch},
-                 "in a config file: number of ranks that it was made for; fewer need --accumulate "
-                 "or --batch-size")
+                 "in a config file: number of ranks that it was made for; a run on fewer needs "
+                 "--accumulate or --batch-size")
         .formerly("made-for-ranks")
         .integer("epochs", {&S::epochs, kEssential, kInHeader, Role::length}, {1, 1'000'000'000},
                  "passes over the training samples")

@@ -71,9 +71,9 @@ Verb make_cosmology_verb() {
         .settle = [](const options::Options& given) -> ToolPlan {
             const auto spec = given.fields<CosmologySpec>();
             if (spec.chunk > spec.edge)
-                throw base::OptionError(fmt::format(
-                    "--chunk {} is longer than --edge {}; a chunk is a part of the volume",
-                    spec.chunk, spec.edge));
+                throw base::OptionError(
+                    fmt::format("--chunk {} is longer than --edge {}; give a shorter --chunk",
+                                spec.chunk, spec.edge));
             auto to = given.fields<OutputSettings>();
             const std::string file =
                 output_of(given, 0, to.output, fmt::format("cosmology-{}.h5", spec.edge));
