@@ -15,7 +15,8 @@
 namespace ranklab::base {
 
 /// The phases of one record, in order. open includes creating the file or its datasets, close the
-/// renaming of a temporary file. send hands data to another process, wait waits for one.
+/// renaming of a temporary file. send hands data to another process, wait waits for another
+/// process.
 enum class IoPhase : std::size_t {
     generate,
     format,

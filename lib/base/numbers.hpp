@@ -18,7 +18,7 @@ constexpr double real(Count count) {
     return static_cast<double>(count);
 }
 
-/// std::to_underlying of C++23: a table index, an exit code.
+/// std::to_underlying of C++23: turns an enum into a table index or an exit code.
 template <class Enum>
 requires std::is_enum_v<Enum>
 constexpr auto number_of(Enum one) {

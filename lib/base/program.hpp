@@ -30,7 +30,7 @@ std::string mpi_library_name(std::string_view text);
 
 /// Whether the launcher sets this environment variable, not the user: Open MPI's mpirun passes
 /// addresses, keys and folders as OMPI_MCA_*, Hydra each process's host, Intel MPI its own command
-/// line. A run does not store it; comparisons ignore it in runs of an older ranklab.
+/// line. Runs do not store such variables; comparisons ignore those that an older ranklab stored.
 bool is_launchers_own(std::string_view variable);
 
 }  // namespace ranklab::base

@@ -20,8 +20,9 @@ bool is_warning(int signal) {
     return signal == SIGUSR1 || signal == SIGUSR2;
 }
 
-// A lost terminal may cause two SIGHUPs (from the shell and the kernel), and a batch system may
-// send its warning to the process and to the launcher: the second signal asks for nothing new.
+// Whether a second signal ends the process. Not SIGHUP, which a lost terminal may cause twice (by
+// the shell and the kernel), nor a warning, which a batch system may send to the process and to the
+// launcher.
 bool ends_when_repeated(int signal) {
     return signal != SIGHUP && !is_warning(signal);
 }

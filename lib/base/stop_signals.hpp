@@ -1,5 +1,5 @@
-// Stop signals, which the work polls between two pieces: Ctrl-C, the batch system's SIGTERM and its
-// earlier warning (SIGUSR1), and SIGHUP of a lost terminal.
+// Stop signals, which the work polls between two pieces of work: Ctrl-C, the batch system's
+// SIGTERM and its earlier warning (SIGUSR1), and SIGHUP of a lost terminal.
 #pragma once
 
 #include <csignal>

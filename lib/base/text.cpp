@@ -43,7 +43,7 @@ std::string lower_case(std::string_view text) {
     return lower;
 }
 
-// "hdf5" of "hdf5-serial", "time" of "step_time_s".
+// Whether `word` begins a part of `candidate`: "hdf5" in "hdf5-serial", "time" in "step_time_s".
 bool begins_a_part(const std::string& word, const std::string& candidate) {
     for (std::size_t at = candidate.find(word); at != std::string::npos;
          at = candidate.find(word, at + 1))
@@ -52,7 +52,7 @@ bool begins_a_part(const std::string& word, const std::string& candidate) {
     return false;
 }
 
-// Longer lists of candidates do not help; words of fewer letters begin too many names.
+// More than kMostAlike candidates do not help; a word below kLeastLetters begins too many names.
 constexpr std::size_t kMostAlike = 4, kLeastLetters = 3;
 
 std::vector<std::string> alike(std::string_view word, const std::vector<std::string>& candidates) {

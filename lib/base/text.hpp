@@ -13,9 +13,9 @@
 namespace ranklab::base {
 
 /// "did you mean --steps?" (with `before` "--"). Offers the candidate with the smallest edit
-/// distance, ignoring case, if that is at most 2 or a third of the shorter word's letters (half of
-/// up to three letters); otherwise the candidates with a part that begins with `word`
-/// ("hdf5-serial" for "hdf5"), if they are few. "" if none is similar.
+/// distance, ignoring case, if that is at most 2 or a third of the shorter word's letters (at most
+/// half of them if it has up to three); otherwise the candidates with a part that begins with
+/// `word` ("hdf5-serial" for "hdf5"), if they are few. "" if none is similar.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view before = "");
 /// did_you_mean in brackets, for the end of a sentence: " (did you mean flat?)".
@@ -44,7 +44,7 @@ std::string compact_ranges(const std::vector<int>& ids);
 std::optional<std::set<std::size_t>> numbers_in(const std::string& text);
 /// Ascending numbers for a sentence: "0-3,8"; with more than `most` ranges, the first ones and the
 /// count of numbers: "0,8,16,... (128 in all)". For stored text use compact_ranges, which has all
-/// of them.
+/// numbers.
 std::string few_ranges(const std::vector<int>& numbers, std::size_t most = 6);
 
 /// "1.3 GiB", "4 min 12 s": for the screen; machine output never scales units.

@@ -13,8 +13,7 @@
 
 namespace ranklab::campaign {
 
-/// The points of one section of the file. Under Slurm a section becomes one job per number of
-/// nodes.
+/// The points of one section's sweep. Under Slurm a section becomes one job per number of nodes.
 struct Job {
     std::string id;  ///< "strong", or "strong-4n"
     Sweep sweep;

@@ -21,7 +21,7 @@ struct Launch {
     int ranks_per_node = 0;  ///< maximum; 0: as many as the cores allow
     /// Whether mpirun binds ranks to cores; equal for all points of a sweep, which are compared.
     bool bound = true;
-    /// The user's launcher options in place of ranklab's for placing and binding; empty: ranklab's.
+    /// The user's launcher options; if not empty, they replace ranklab's for placing and binding.
     std::vector<std::string> options = {};
 };
 

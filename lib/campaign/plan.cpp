@@ -38,8 +38,8 @@ Schema rows_of(const std::string& program) {
     return Schema().append(program_rows(program)).append(vocabulary::common_settings());
 }
 
-// Only the program knows the names of models and data sets: as texts they are checked when the
-// process starts.
+// Turns choices whose values only the program knows (models, data sets) into texts, which the
+// process checks at its start.
 Schema process_rows(const std::string& program) {
     Schema rows;
     const Schema known = rows_of(program);
@@ -263,7 +263,7 @@ Point point_of(const SweepRequest& request, const Schema& rows, const Settings& 
     return point;
 }
 
-// "ranks=2,threads=1": the options that have several values in the sweep.
+// "ranks=2,threads=1": the options that have several values in the sweep; the ranks if none has.
 std::string name_of(const Texts& rank_counts, const std::string& ranks,
                     const std::vector<Dimension>& dimensions, const Settings& settings) {
     Texts parts;
@@ -292,7 +292,7 @@ Texts keys_of(const Sweep& sweep, const Texts& rank_counts,
     for (const auto& [key, values] : dimensions)
         if (values.size() > 1) keys.push_back(key);
     const bool scales = has(setting::kRanks) || has(setting::kThreads) || has(setting::kWorkers);
-    // Points of the modes single and dp have the threads of all ranks in one rank.
+    // In the modes single and dp one rank has the threads of all ranks, so threads vary with ranks.
     if (has(setting::kMode) && has(setting::kRanks) && !has(setting::kThreads))
         keys.emplace_back(setting::kThreads);
     if (!scales) keys.emplace_back(setting::kRanks);

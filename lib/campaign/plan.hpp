@@ -38,7 +38,7 @@ struct SweepRequest {
 
 /// One combination of options, and the command that measures it.
 struct Point {
-    std::string name;                ///< of its varied options: "ranks=2,threads=1"
+    std::string name;                ///< its options that vary in the sweep: "ranks=2,threads=1"
     std::vector<std::string> words;  ///< after "ranklab": "train", "--threads", "1"
     Need need;
 };
@@ -47,7 +47,7 @@ struct Sweep {
     std::string program;  ///< train, io or comm
     std::string label;    ///< identifies the sweep's runs in the results file
     std::filesystem::path output;
-    std::vector<std::string> keys = {};  ///< of its table: varied options, and what scales
+    std::vector<std::string> keys = {};  ///< key columns of the sweep's table (keys_of in plan.cpp)
     std::vector<Point> points = {};
     int repeat = 1;
     std::uint64_t seed = 1;
@@ -60,7 +60,7 @@ struct Sweep {
 /// "train", "io", "comm"
 const std::vector<std::string>& swept_programs();
 
-/// The sweep's own options, and those of the program, which may have several values.
+/// The sweep's own options, and the program's options, which may have several values.
 options::Schema sweep_options(const std::string& program);
 SweepRequest request_of(const std::string& program, const options::Options& given);
 

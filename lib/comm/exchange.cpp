@@ -65,7 +65,7 @@ Outcome outcome_of(const std::function<void()>& work) {
     }
 }
 
-// Ends the job from this rank: the others hang in a collective that this rank left.
+// Ends the job from this rank: the other ranks hang in a collective that this rank left.
 [[noreturn]] void end_job(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);

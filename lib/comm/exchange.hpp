@@ -85,9 +85,9 @@ template <class ErrorType>
     throw PeerError(sentence, error.code());
 }
 
-/// Returns the largest exit code of all ranks; nullopt if not all take part within `timeout_s`:
-/// they may be dead or in another collective (infinity: the watchdog ends the wait). `comm` must be
-/// used for nothing else.
+/// Returns the largest exit code of all ranks; nullopt if a rank does not take part within
+/// `timeout_s`, since it is dead or in another collective. Infinity: only the watchdog ends the
+/// wait. `comm` must be used for nothing else.
 std::optional<int> agree_on_exit(Communicator& comm, int code, double timeout_s);
 
 }  // namespace ranklab::comm

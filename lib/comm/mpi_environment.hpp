@@ -11,7 +11,7 @@ namespace ranklab::comm {
 
 /// without_mpi: one rank; saves the 0.3 s that Open MPI takes to start and end. one_thread: only
 /// one thread calls MPI (MPI_THREAD_SINGLE). At any higher level Open MPI 4.1 locks, which takes a
-/// fifth or more of the shortest allreduce.
+/// fifth or more of the shortest allreduce's time.
 enum class Start { with_mpi, one_thread, without_mpi };
 
 class MpiEnvironment {

@@ -42,9 +42,9 @@ constexpr std::uint32_t choose(bool yes, std::uint32_t a, std::uint32_t b) {
     return (a & mask) | (b & ~mask);
 }
 
-// Without branches and tables, so that loops are vectorised. Denormals are made by adding a number
-// whose last bit has a denormal's weight, which also rounds. The processor's flush-to-zero mode has
-// no effect.
+// widen() and narrow() have no branches and tables, so that loops are vectorised. Denormals are
+// made by adding a number whose last bit has a denormal's weight, which also rounds. The
+// processor's flush-to-zero mode has no effect.
 
 inline float Float16Format::widen(std::uint16_t bits) {
     constexpr std::uint32_t kRebias = (127U - 15U) << 23U;
@@ -62,7 +62,7 @@ inline float Float16Format::widen(std::uint16_t bits) {
 inline std::uint16_t Float16Format::narrow(float value) {
     constexpr std::uint32_t kTooLarge = 143U << 23U;  // 2^16: infinity even before rounding
     constexpr std::uint32_t kSmallest = 113U << 23U;
-    // 0.5, whose last bit has the weight of a denormal's: 2^-24.
+    // 0.5: its last bit as a float has the weight of a denormal's, 2^-24.
     constexpr std::uint32_t kDenormalUnit = 126U << 23U;
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7fffffffU;

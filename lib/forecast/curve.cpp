@@ -87,8 +87,8 @@ bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) 
                stats::chi_square_quantile(0.05, within.freedom);
 }
 
-// The rank count after an unexplained jump; 0: none. With points on one and on several nodes every
-// curve has a term for that jump.
+// The rank count after an unexplained jump; 0: none. Not searched with points on one node
+// and on several: every curve then has a term for the jump between them.
 double jump_in(const std::vector<CurvePoint>& points, Scaling scaling, double evidence) {
     if (level_of(points) > 0) return 0;
     double likeliest = evidence + kSureJump, jump = 0;
@@ -157,7 +157,7 @@ std::optional<NextPoint> next_point(const Posterior& posterior,
     const double largest = points.back().ranks;
     for (double ranks = 2 * largest; ranks <= kReach * largest; ranks *= 2)
         all.push_back({ranks, target});
-    double enough = kWorthIt;  // least narrowing that counts: this, or half of the best if more
+    double enough = kWorthIt;  // least narrowing that counts; raised to half of the best
     for (auto& one : all) {
         one.narrowing = posterior.narrowing(one.ranks, kRepeats, target);
         enough = std::max(enough, one.narrowing / 2);

@@ -33,7 +33,7 @@ SimulatedStep simulate_step(const RankWork& work, std::size_t micro_batches,
     const double compute_s = work.compute_s(micro_batches),
                  loader_s = base::real(micro_batches) * work.loader_s;
     double now = compute_s - work.backward_s, done = 0, summed = 0;
-    // Allreduces follow without a gap: the network is busy until the end of the last one.
+    // From `now` to `summed` allreduces follow without a gap, and slow computing down.
     const auto compute_until = [&](double ready) {
         const double left = (ready - done) * work.backward_s, speed = 1 - compute_share,
                      busy = std::max(0.0, summed - now);

@@ -39,8 +39,8 @@ struct SimulatedStep {
 /// Simulates a step of the slowest rank, whose work is `work`. The gradients of the last
 /// micro-batch are summed by one allreduce after another; allreduce_s(bytes) counts from the
 /// arrival of the last rank. An allreduce under way slows computing down by the fraction
-/// `compute_share`. The step ends with the last allreduce; the optimizer's time is counted at the
-/// step's start.
+/// `compute_share`. The step ends when computing, the last allreduce and the loader's threads are
+/// done; the optimizer's time is counted at the step's start.
 SimulatedStep simulate_step(const RankWork& work, std::size_t micro_batches,
                             std::span<const Gradient> buckets,
                             const std::function<double(double bytes)>& allreduce_s,

@@ -51,7 +51,7 @@ void refuse_external_links() {
 }  // namespace
 
 void IdTraits::close(type id) noexcept {
-    // Closing a file also closes its objects.
+    // The id may be invalid already, since closing a file also closes its objects.
     if (H5Iis_valid(id) <= 0 || H5Idec_ref(id) >= 0) return;
     try {
         base::log::warn(fmt::format("HDF5 cannot close an object: {}", library_text()));

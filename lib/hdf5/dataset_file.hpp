@@ -64,7 +64,8 @@ struct DatasetFileOptions {
     bool collective_metadata = true;  ///< all ranks write metadata together
     /// All ranks open datasets together, and one reads the metadata for all.
     bool collective_opening = true;
-    /// Uses the library's newest format, otherwise one that HDF5 1.8 reads, like h5py.
+    /// true: the library's newest format. false: the oldest that suffices, which HDF5 1.8 reads;
+    /// h5py's default, too.
     bool latest_format = false;
 };
 

@@ -10,7 +10,7 @@
 namespace ranklab::hdf5 {
 namespace {
 
-// Makes a data space, scalar if `shape` has no dimensions; an empty shape selects nothing.
+// Makes a data space: scalar if `shape` has no dimensions, with nothing selected if one is 0.
 Id space_of(std::span<const hsize_t> shape, std::string_view what) {
     if (shape.empty()) return own<H5Screate>(what, H5S_SCALAR);
     Id space = own<H5Screate_simple>(what, static_cast<int>(shape.size()), shape.data(), nullptr);

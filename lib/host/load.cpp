@@ -33,7 +33,7 @@ double own_cpu_seconds() {
 
 // Busy and total CPU time of `cpus` since boot; nullopt if /proc/stat lacks one of them. Its
 // columns are user nice system idle iowait irq softirq steal (proc(5)). Only the first three count
-// as busy; irq does not, since interrupts often come from the job's own network traffic.
+// as busy: irq and softirq often come from the job's own network traffic.
 std::optional<std::pair<double, double>> busy_and_all(const std::vector<int>& cpus,
                                                       const std::filesystem::path& root) {
     const double tick_s = 1 / base::real(sysconf(_SC_CLK_TCK));

@@ -63,7 +63,7 @@ class UseMeter {
 /// Load of other processes on the ranks' CPUs of a host.
 struct OtherLoad {
     std::string host;
-    double cpus_busy = 0;  ///< mean number of CPUs that they keep busy
+    double cpus_busy = 0;  ///< mean number of CPUs kept busy by other processes
     int cpus = 0;
 };
 inline constexpr double kMostOthers = 0.5;  ///< CPUs; a higher load is a finding

@@ -27,8 +27,8 @@ struct ClockOffset {
 /// rank 0's host another rank is measured, too, which shows the error of the method.
 class JobClocks {
   public:
-    /// Measures the offsets over `control`, of the backend mpi unless it has one rank. `hosts`:
-    /// each rank's host name. Collective.
+    /// Measures the offsets over `control`, which must be of the backend mpi or have one rank.
+    /// `hosts`: each rank's host name. Collective.
     JobClocks(comm::Communicator& control, std::vector<std::string> hosts);
 
     /// Measures again if there are several hosts and the offsets are some seconds old. Collective.

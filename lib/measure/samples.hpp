@@ -15,7 +15,8 @@
 
 namespace ranklab::measure {
 
-/// Steps first .. first + warmup - 1 are recorded but do not count; later ones below `total` do.
+/// Steps first .. first + warmup - 1 are recorded but do not count; later steps below `total`
+/// count.
 struct Schedule {
     std::int64_t warmup = 0;
     std::int64_t total = 0;
@@ -56,7 +57,8 @@ class PhaseRecorder final : public base::PhaseSink {
   public:
     void begin_step();
     void end_step();
-    /// Replaces a phase's time in the last ended step by one that the host cannot measure.
+    /// Replaces a phase's time in the step that ended last by one from another clock, such as a
+    /// GPU's.
     void correct_last(base::Phase phase, double seconds);
     /// Times of a phase that is entered several times per step add up. Phases must not nest.
     void enter(base::Phase phase) override;

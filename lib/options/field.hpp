@@ -51,7 +51,8 @@ Value value_of(const std::string& text) {
         return static_cast<Value>(base::number_in<std::int64_t>(text).value());
 }
 
-/// Writes equal values equally: 0.10 is "0.1", 65536 bytes are "64K"; nullopt if there is none.
+/// Writes equal values equally: 0.10 is "0.1", 65536 bytes are "64K"; nullopt if the optional is
+/// empty.
 template <class Value>
 std::optional<std::string> text_of(const Value& value) {
     if constexpr (kIsOptional<Value>)

@@ -1,6 +1,6 @@
 // The options that a user gave, checked against a Schema and merged (command line > config file >
-// default). A program reads them as the struct to which the rows are bound, settles what the user
-// left open, and shows the struct by these rows.
+// default). A program reads the options as a struct (Options::fields), settles what the user left
+// open, and shows the settled struct (effective).
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace ranklab::options {
 
 /// An option with its settled value.
 struct Effective {
-    const Option* row;  ///< of the schema that it was made with
+    const Option* row;  ///< in the schema given to effective()
     std::string value;
 
     bool operator==(const Effective&) const = default;
@@ -45,7 +45,7 @@ class Options {
   public:
     /// Reads argv[1..]. The last of a repeated option wins. Throws OptionError for an unknown
     /// option (naming the nearest known one), a missing or impossible value, too many words, or an
-    /// option with the one that it replaces (Schema::instead_of).
+    /// option given together with the one that it replaces (Schema::instead_of).
     static Options parse(const Schema& schema, const std::vector<std::string>& arguments);
 
     /// Adds the values of an INI file's text (`key = value`, `#` comments, no sections) for options
@@ -55,8 +55,8 @@ class Options {
 
     const std::vector<std::string>& positional() const { return positional_; }
 
-    /// Returns the struct to which rows are bound, with the values. A member without a value keeps
-    /// its initial one.
+    /// Returns a Struct with the values of the options that are bound to it. A member whose option
+    /// has neither a given value nor a default keeps its initial value.
     template <class Struct>
     Struct fields() const {
         Struct fields;
@@ -83,7 +83,7 @@ class Options {
     bool asks(const Effective& option) const {
         return sets(option) && option.value != option.row->fallback;
     }
-    /// Throws OptionError if an option needs one that is not given, or excludes one that is.
+    /// Throws OptionError if an option needs one that is not given, or excludes one that is given.
     /// `settled`: all structs to which the options are bound.
     template <class... Structs>
     void check_relations(const Structs&... settled) const {

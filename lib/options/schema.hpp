@@ -29,18 +29,19 @@ enum class Role {
     request        ///< a request other than a run, such as --help; not stored
 };
 
-/// A relation between two options. Applies if the user set its option to a non-default value.
+/// A relation of an option to another one. Applies if the user set the first option to a
+/// non-default value.
 struct Relation {
     std::string other;
-    /// The other option's values for which it applies; empty: any but the default.
+    /// The other option's values for which the relation applies; empty: any but the default.
     std::vector<std::string> values = {};
     std::string because = {};           ///< the reason, as a clause of the message
-    std::vector<std::string> own = {};  ///< this option's values for which it applies; empty: any
+    std::vector<std::string> own = {};  ///< the first option's values, likewise; empty: any
     /// Instead of `values` and `own`: a property of catalogue entries, which Schema::offer replaces
     /// by the entries' names. Without an offer the relation does not apply.
     std::string property = {}, own_property = {};
 };
-/// The names of the entries with a property: {"gpu-memory", {"nccl"}}.
+/// The names of the catalogue entries that have a property: {"gpu-memory", {"nccl"}}.
 using Properties = std::map<std::string, std::vector<std::string>>;
 
 struct Option {
@@ -57,24 +58,25 @@ struct Option {
     char shorthand = 0;  ///< a letter, on the command line only; 0: none
     Role role = Role::work;
     bool in_header = false;  ///< shown in a run's header even if it is the default
-    /// No meaning on a single device; always true with Role::coordination.
+    /// The option means nothing on a single device; always true with Role::coordination.
     bool between_ranks = false;
     bool follows_ranks = false;    ///< the default follows from the number of ranks on a node
     bool decides_numbers = false;  ///< model parameters depend on it
-    /// The work of a rank on one sample does not depend on it: batches, learning rates.
+    /// Its value does not change a rank's work on one sample, as for batch sizes and learning
+    /// rates.
     bool keeps_sample_work = false;
     bool essential = false;   ///< in --help; other options only in --help all
-    std::string bare = {};    ///< the value if none is given; "": a value is required
+    std::string bare = {};    ///< the value if given without one; "": a value is required
     std::string former = {};  ///< its name in older versions, which stored runs may have
     std::vector<Relation> needs = {}, excludes = {};
     std::string instead_of = {};  ///< an option that this one replaces
-    /// Values to assume for runs of versions without the option, each for a setting of another
-    /// option (no name: always). The first that fits counts.
+    /// Values to assume for stored runs of versions without the option, each with the setting of
+    /// another option under which it is assumed (no name: always). The first that fits counts.
     std::vector<std::pair<std::string, Relation>> when_absent = {};
     Field field = {};  ///< of the program's struct
 };
 
-/// Marks of an option, passed in a Bound.
+/// Flags of an option; passing one in a Bound makes it true.
 namespace marks {
 inline constexpr auto kEssential = &Option::essential;
 inline constexpr auto kInHeader = &Option::in_header;
@@ -91,7 +93,7 @@ struct NoOption {
 };
 
 /// Larger numbers are typing errors, and computing with them (bytes, seconds, products of two)
-/// would overflow. An option that allows them says so: `{1, kWholeNumbers}`.
+/// would overflow. An option may allow them by its range: `{1, kWholeNumbers}`.
 inline constexpr std::int64_t kMostWhole = 1'000'000'000'000;
 inline constexpr double kMostReal = 1e15;
 inline constexpr std::int64_t kWholeNumbers = std::numeric_limits<std::int64_t>::max();
@@ -110,7 +112,7 @@ struct RealRange {
 };
 
 /// The field of a program's struct that takes an option's value (Options::fields), and the option's
-/// short name, Role and marks. The field's initial value is the option's default.
+/// short name, Role and flags. The field's initial value is the option's default.
 struct Bound {
     template <class Struct, class Value>
     Bound(Value Struct::*member, auto... what) {  // NOLINT(google-explicit-constructor)
@@ -129,7 +131,7 @@ struct Bound {
     Option option;
 };
 
-/// The options that a program accepts. text() to flag() add one to the section last named.
+/// The options that a program accepts. Each of text() to flag() adds one to the section last named.
 class Schema {
   public:
     using Texts = std::vector<std::string>;
@@ -149,7 +151,7 @@ class Schema {
     /// Adds names that are options of other programs only: an error for one of them ends in
     /// `advice`.
     Schema& no_option(std::vector<std::string> names, std::string advice);
-    /// Sets the advice if an option that takes one value is given several, with commas.
+    /// Sets the advice for an option that takes one value, but is given several with commas.
     Schema& no_lists(std::string advice);
     /// Sets the value of the option last added if it is given without one.
     Schema& bare(std::string value) { return change(&Option::bare, std::move(value)); }

@@ -100,7 +100,8 @@ Tail tail_of(const std::vector<double>& by_distance, std::size_t seen, double sp
 Tail finer_tail(const Pooled& all, const std::vector<double>& b, double splits) {
     const double centre = std::accumulate(all.values.begin(), all.values.end(), 0.0) /
                           base::real(all.n()) * base::real(all.n_b);
-    // Rounding makes sums of the same values in another order equal.
+    // Distances are rounded to multiples of `unit`: sums of the same values in another order are
+    // equal.
     const double unit = 1e-9 * (std::abs(centre) + all.values.back() - all.values.front());
     using Distance = std::pair<long, double>;
     const auto distance = [&](long sum2, double sum) {

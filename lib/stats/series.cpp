@@ -9,7 +9,7 @@ namespace ranklab::stats {
 namespace {
 
 constexpr std::size_t kBatch = 5;
-constexpr std::size_t kFewestForWarmup = 20;  // fewest samples to search for its end
+constexpr std::size_t kFewestForWarmup = 20;  // samples; in fewer no warm-up is searched
 
 // Clamps the samples to the far-out fences of the later half, so that one slow step does not pass
 // for warm-up. Empty if a sample is NaN.

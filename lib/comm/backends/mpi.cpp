@@ -255,7 +255,7 @@ MpiEnvironment::~MpiEnvironment() {
     if (!running()) return;
     const auto limit = exit_if_it_hangs("MPI_Finalize", exit_code_);
     try {
-        // MPI_Finalize may fail while a rank is still inside another call.
+        // Waits for all ranks: MPI_Finalize may fail while one is still inside another call.
         control_->barrier();
     } catch (const std::exception& error) {
         base::log::warn(fmt::format("the barrier before MPI_Finalize failed: {}", error.what()));

@@ -39,7 +39,7 @@ void divide(const BufferView& buffer, int by) {
     });
 }
 
-// Makes an operation, or, with a list of requests, starts it and appends its requests.
+// Performs an operation. With a list, only starts the operation and appends its requests.
 using Form = std::function<void(Requests*)>;
 
 class MpiPrepared final : public Prepared {
@@ -92,7 +92,8 @@ MPI_Request* added(Requests& requests) {
     return &requests.emplace_back(MPI_REQUEST_NULL);
 }
 
-// The blocking call or its non-blocking variant, which takes a request after the same arguments.
+// Makes a Form of the blocking call and its non-blocking variant, which takes a request as last
+// argument.
 template <class Call, class Begin, class... Arguments>
 Form form(const char* name, Call call, Begin begin, Arguments... arguments) {
     return [=](Requests* begun) {

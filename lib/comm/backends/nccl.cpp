@@ -45,7 +45,7 @@ std::string own_gpu(int local_rank) {
     return fmt::format("{} ({})", gpu.name, gpu.uuid);
 }
 
-// With a shared GPU NCCL fails with "invalid usage", or hangs.
+// The first two ranks that share a GPU, or "". NCCL would fail with "invalid usage", or hang.
 std::string shared_gpu_refusal(const std::vector<std::string>& gpu_of_rank) {
     std::map<std::string, std::size_t> users;
     for (std::size_t rank = 0; rank < gpu_of_rank.size(); ++rank)
