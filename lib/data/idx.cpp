@@ -78,7 +78,7 @@ class IdxReader {
         }
         std::uint8_t extra = 0;
         if (read_some(&extra, 1) != 0) refuse(count + 1);
-        // Reading past the end has also read a gzip file's checksum, unless it is missing.
+        // The read past the end also read a gzip file's checksum; Z_BUF_ERROR if that is missing.
         int code = Z_OK;
         gzerror(file_.get(), &code);
         if (code == Z_BUF_ERROR)

@@ -33,9 +33,9 @@ std::filesystem::path plain_or_gz(const std::filesystem::path& folder, const std
 std::shared_ptr<const Source> image_source(ImageSet set, const ImageShape& shape);
 
 /// Rank 0 loads and broadcasts: a thousand ranks that read the same files would overload a shared
-/// file system. Keeps the first `request.train_samples` and `.test_samples`. Throws rank 0's error
-/// there and comm::PeerError on other ranks: OptionError if the set is smaller or the model takes
-/// no images.
+/// file system. Keeps the first `request.train_samples` and `.test_samples`. Throws OptionError
+/// if the set is smaller or the model takes no images. Only rank 0 throws the error itself; other
+/// ranks throw comm::PeerError.
 DataSet open_images(const DataRequest& request, comm::Communicator& control,
                     const std::function<ImageSets()>& load);
 

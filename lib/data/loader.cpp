@@ -29,7 +29,7 @@ std::shared_ptr<std::byte> plain_memory(std::size_t bytes) {
     return {memory, [alignment](std::byte* p) { ::operator delete(p, alignment); }};
 }
 
-// The scheduling policy "batch" keeps a reading thread that wakes up from preempting the training
+// With the scheduling policy "batch" a reading thread that wakes up does not preempt the training
 // thread on a shared core. If the system refuses it, reading still works.
 void yield_to_others() {
 #ifdef SCHED_BATCH
@@ -165,8 +165,8 @@ bool Loader::read_some(std::unique_lock<std::mutex>& lock) {
     return true;
 }
 
-// The samples that a worker takes per lock: few, so that all workers finish a batch together, but
-// enough small ones to be worth the lock.
+// The number of samples that a worker takes per lock: few, so that all workers finish a batch
+// together, but more if samples are small, since a lock takes time, too.
 std::size_t Loader::samples_at_once() const {
     constexpr std::size_t kWorthALock = 65536;  // bytes, which take some microseconds
     const std::size_t workers = std::max(config_.workers, 1);

@@ -25,8 +25,8 @@ std::vector<Rotation> make_rotations() {
 
 constexpr std::int64_t kLine = 16;  // numbers in a cache line
 
-// Writes an aligned cache line past the caches: it is then not read first, which makes a rotation
-// three times as fast.
+// Writes an aligned cache line past the caches, which saves reading the line first and makes a
+// rotation three times as fast.
 void store_line(const float* line, float* to) {
 #ifdef __SSE2__
     if (reinterpret_cast<std::uintptr_t>(to) % (kLine * sizeof(float)) == 0) {
@@ -37,8 +37,8 @@ void store_line(const float* line, float* to) {
     std::memcpy(to, line, kLine * sizeof(float));
 }
 
-// Makes a plane's rows columns: element (r, c) goes to to[r * row_step + c * column_step], with a
-// row_step of 1 or -1. Works in tiles of 16 rows, which stay in the cache.
+// Transposes a plane: element (r, c) goes to to[r * row_step + c * column_step], with a row_step
+// of 1 or -1. Works in tiles of 16 rows, which stay in the cache.
 void transpose(const float* from, std::ptrdiff_t stride, std::int64_t edge, float sign, float* to,
                std::ptrdiff_t row_step, std::ptrdiff_t column_step) {
     alignas(64) std::array<float, kLine> line;
@@ -84,7 +84,7 @@ void turn(const float* cube, std::ptrdiff_t plane_stride, const Rotation& rotati
     const float sign = negate ? -1 : 1;
     const auto [base, step] = turned(rotation, edge);
     const std::array<std::ptrdiff_t, 3> stride{plane_stride, edge, 1};
-    // The rows along which the rotated cube is contiguous.
+    // The axis of `cube` along which the rotated cube is contiguous; 1 if that is axis 2.
     const std::size_t rows = rotation.from[2] == 0 ? 0 : 1;
     const std::size_t other = 1 - rows;
     for (std::int64_t i = 0; i < edge; ++i) {

@@ -83,7 +83,7 @@ bool copy_row(const std::byte* from, float* to, std::int64_t n) {
 }
 
 // Rows of the next plane are too far away for the processor's own prefetching. They go to the
-// second cache, which can wait for more lines at once than the first. Any address is allowed.
+// second-level cache, which can wait for more lines at once. Any address is allowed.
 void prefetch(const std::byte* from, std::int64_t bytes) {
     constexpr std::int64_t kLine = 64;
     for (std::int64_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(from + byte, 0, 2);

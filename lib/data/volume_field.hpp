@@ -17,7 +17,7 @@ namespace ranklab::data {
 
 /// mapped: from the page cache, without a copy or a system call per crop; SIGBUS if the file has
 /// shrunk. read: pread, which network file systems serve in larger pieces. resident: mapped and
-/// read into the page cache at once; the ranks of a host share those pages.
+/// read into the page cache when opened; the ranks of a host share those pages.
 enum class ByteAccess { mapped, read, resident };
 
 class FileBytes {
@@ -69,7 +69,7 @@ class VolumeField {
     VolumeField(std::string name, std::shared_ptr<const FileBytes> bytes, hdf5::DatasetPlace place);
     std::int64_t channels() const { return place_.shape[0]; }
     std::int64_t edge() const { return place_.shape[1]; }
-    /// Reads a slab. Throws DataError, with the first one's position, if it has a NaN or infinity.
+    /// Reads a slab. Throws DataError, with the position, at the first NaN or infinity.
     void read(const Slab& slab, const Rows& rows) const;
 
   private:

@@ -36,7 +36,7 @@ struct CropPlace {
     std::array<std::int64_t, 3> start{};
     Rotation rotation;
 };
-/// A function of its arguments alone.
+/// Depends on the arguments only.
 CropPlace crop_place(std::uint64_t random, std::int64_t volume_edge, std::int64_t crop_edge,
                      bool rotate);
 

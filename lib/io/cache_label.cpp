@@ -73,8 +73,8 @@ std::optional<std::uint64_t> delivered_bytes() {
 void evict(const fs::path& file) {
     const OpenFile opened = open_to_read(file);
     const int descriptor = opened.descriptor.get();
-    // Pages that are not yet on the device stay in the cache. Some file systems refuse fsync for
-    // files that were only read.
+    // Without fsync, pages that are not yet on the device would stay in the cache. Some file
+    // systems refuse fsync for files that were only read.
     if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
         base::throw_errno("fsync", file, errno, kSetting);
     // If the kernel refuses, the pages stay, and residency_of() shows them.

@@ -75,8 +75,9 @@ struct CacheLabel {
 /// from kWarmShare on, unless the bytes that the block layer delivered contradict it.
 inline constexpr double kColdShare = 0.01;
 inline constexpr double kWarmShare = 0.99;
-/// The block layer delivered all from this share of the read bytes on, and nothing up to the second
-/// share plus kForeignBytes: it also counts other reads of the process, such as its program.
+/// Shares of the read bytes: from kDeliveredAll on, the block layer delivered all; up to
+/// kDeliveredNothing plus kForeignBytes, nothing. It also counts other reads of the process, such
+/// as of its program.
 inline constexpr double kDeliveredAll = 0.95;
 inline constexpr double kDeliveredNothing = 0.05;
 inline constexpr std::uint64_t kForeignBytes = std::uint64_t{1} << 20U;

@@ -135,7 +135,7 @@ void Hdf5Strategy::open() {
     const auto mark = place_.times.phase(IoPhase::open);
     comm::all_or_throw(place_.ranks, [&] { check_place(); });
     unfinished_ = true;
-    // If MPI-IO fails on one rank, the others may hang inside it.
+    // If MPI-IO fails on one rank, other ranks may hang inside MPI-IO.
     comm::all_or_throw_polling(place_.ranks, [&] {
         const auto options = options_of(job_, place_, form_);
         file_ = std::make_unique<hdf5::DatasetFile>(made_path(), options);

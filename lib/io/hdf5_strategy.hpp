@@ -49,8 +49,8 @@ class Hdf5Strategy : public Strategy {
     std::vector<Remark> warnings() const override { return warnings_; }
 
   protected:
-    /// `rows` rows from first_row on of `records` records from first_record on. More than one
-    /// record only with all rows.
+    /// In each of `records` records, beginning with first_record, `rows` rows, beginning with
+    /// first_row. More than one record only with all rows.
     struct Part {
         std::int64_t first_record = 0;
         std::int64_t records = 0;
@@ -64,7 +64,7 @@ class Hdf5Strategy : public Strategy {
     /// The open dataset that holds record `id`: with Layout::single the only one.
     const hdf5::Object& dataset_of(std::int64_t id);
     void produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested);
-    /// Counts records that this rank has written since `begin`, and its bytes. Counts are summed
+    /// Counts the records and bytes that this rank has written since `begin`. Counts are summed
     /// over ranks: if all ranks write a record together, only one of them passes records = 1.
     void end_records(base::IoTimes::Clock::time_point begin, std::int64_t records,
                      std::int64_t bytes) const;

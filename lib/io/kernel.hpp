@@ -34,7 +34,7 @@ void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t,
                  std::int64_t first_row, std::int64_t rows, std::span<double> out);
 
 /// Returns numpy.meshgrid(x, y): x[c] of every element (r, c), then y[r] of every element. Workers
-/// of the original program receive or build it.
+/// of the original program receive or build these arrays.
 std::vector<double> meshgrids(std::int64_t size);
 
 /// Computes out[i] = f(x[i], y[i], n, t) from the two meshgrids. Vectorised.

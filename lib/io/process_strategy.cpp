@@ -91,7 +91,8 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
     const fs::path program =
         job.worker_program.empty() ? base::program_beside("ranklab-io-worker") : job.worker_program;
     SocketPair pair = socket_pair(SOCK_STREAM);
-    // A task that fits into the buffer does not block the parent. The system may grant less.
+    // A task that fits into the buffer does not block the parent. The system may grant a smaller
+    // buffer.
     const int room = 1 << 20;
     ::setsockopt(pair.ours.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     const int error = spawn({program.string(), kind == WorkerKind::pool ? "pool" : "queue",

@@ -73,8 +73,8 @@ class Unfinished : base::Immovable {
     bool finished_ = false;
 };
 
-// One writev() for both: after a separate write of the 128 B header the kernel copies the second
-// part more slowly.
+// One writev() for both parts: after a separate write of the 128 B header the kernel copies the
+// second part more slowly.
 void write_all(int fd, std::span<const char> first, std::span<const char> second,
                const fs::path& path) {
     while (!first.empty() || !second.empty()) {

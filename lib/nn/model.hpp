@@ -105,7 +105,8 @@ struct ModelEntry {
     ModelDefaults defaults;
     /// Parameters are initialised from torch's current generator, in the order of registration.
     std::function<std::shared_ptr<Model>(const ModelConfig&)> make;
-    /// Loaded from a TorchScript file, which holds the weights; may refuse an empty batch.
+    /// Loaded from a TorchScript file, which holds the weights. The model may refuse an empty
+    /// batch.
     bool is_script = false;
 };
 

@@ -109,8 +109,8 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
         return entry.make(config);
     }();
     const auto weights = model->parameters();
-    // An empty batch costs no time. But it does not show how many rows a sample of tokens has, and
-    // a traced network may have its batch size built in: both get one sample.
+    // An empty batch costs no time. A user's own network gets one sample instead: an empty batch
+    // does not show how many rows a sample of tokens has, and a trace may fix the batch size.
     const auto batch =
         sample_input(config.input, config.input.is_own() ? 1 : 0, weights.front().scalar_type());
     Outline outline{parameter_count(*model), forward_flops(*model, batch)};

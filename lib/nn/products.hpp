@@ -22,7 +22,7 @@ struct Products {
 /// The operation's inputs only. Under TorchScript function.inputs() is the interpreter's stack.
 c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function);
 
-/// Returns nullptr if the operation makes no such products.
+/// Returns nullptr for an operation that is neither a convolution nor a matrix product.
 std::unique_ptr<Products> products_of(const at::RecordFunction& function);
 
 }  // namespace ranklab::nn

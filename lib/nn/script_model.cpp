@@ -107,8 +107,8 @@ class ScriptModel final : public Model {
         }
     }
 
-    /// Throws LibTorch's errors. Turns the graph optimiser off, with which mnist-cnn trains 4 %
-    /// slower.
+    /// Throws LibTorch's errors. Turns the graph optimiser off: mnist-cnn trains 4 % slower
+    /// with it.
     torch::Tensor compute(const torch::Tensor& input) {
         const torch::jit::GraphOptimizerEnabledGuard plain(false);
         std::vector<c10::IValue> inputs;

@@ -34,8 +34,8 @@ void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communic
     }
 }
 
-// Broadcasts the optimizer's state from rank 0. Other ranks drop a tensor that rank 0 lacks, and
-// first make one that only rank 0 has, in its parameter's shape.
+// Broadcasts the optimizer's state from rank 0. Before a broadcast the other ranks drop a tensor
+// that rank 0 lacks, or make a missing one in the parameter's shape.
 void take_optimizer(const nn::Model& model, Optimizer& optimizer, comm::Communicator& control) {
     const auto parameters = trained_parameters(model);
     auto state = optimizer.state();

@@ -26,8 +26,8 @@ class ReadyHook final : public torch::autograd::FunctionPostHook {
 
 }  // namespace
 
-// Keeps a parameter's gradient accumulator alive. The parameter holds only a weak pointer to it:
-// autograd would otherwise make a new one, without our hook.
+// Keeps a parameter's gradient accumulator alive. The parameter holds only a weak pointer, so
+// autograd would otherwise make a new accumulator, without our hook.
 struct GradientHooks::Hooked {
     std::shared_ptr<torch::autograd::Node> accumulator;
     std::uintptr_t key = 0;

@@ -78,7 +78,8 @@ class GradientHooks : base::Immovable {
     std::function<void(std::size_t)> ready_;
 };
 
-/// Makes a blocking allreduce in place and appends its stamp; on a device without `moving`, `end`.
+/// Makes a blocking allreduce in place and appends its stamp. For a tensor in device memory the
+/// stamp's `moving` and `end` stay 0.
 void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor,
                 std::vector<ReductionStamp>& stamps);
 

@@ -11,8 +11,8 @@
 
 namespace ranklab::train {
 
-/// In the first steps the allocator, cuDNN's choice of algorithms and the buckets may change.
-/// PyTorch asks for this number before it captures a distributed step.
+/// During these steps the allocator, cuDNN's choice of algorithms and the buckets may change.
+/// PyTorch asks for as many before a distributed step is captured.
 inline constexpr std::int64_t kStepsBeforeCapture = 11;
 
 /// A Trainer that captures forward and backward after kStepsBeforeCapture steps and replays them

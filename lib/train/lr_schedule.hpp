@@ -62,7 +62,8 @@ class LrSchedule {
     std::int64_t warmup_;
 };
 
-/// The rates of a schedule over `steps` steps, all in epoch 0; shown before the run.
+/// First, highest and last rate of `steps` steps, without the decay per epoch of LrShape::step;
+/// shown before the run.
 struct LrRange {
     double first = 0, highest = 0, last = 0;
 };

@@ -61,7 +61,7 @@ torch::Tensor gradient_in_order(const torch::Tensor& parameter);
 struct OptimizerEntry {
     std::string name;
     std::string summary;
-    double default_lr = 0.01;  ///< used if it is not the model's default optimizer
+    double default_lr = 0.01;  ///< used unless this is the model's default optimizer
     bool has_fused = false;    ///< `make` takes OptimizerConfig::fused
     /// State values per parameter value.
     std::function<int(const OptimizerConfig&)> states;

@@ -41,8 +41,8 @@ double rounding_bound(Precision precision, torch::DeviceType device);
 /// would become 0 and larger factors may overflow; otherwise 1.
 double gate_scale(Precision precision);
 
-/// Sets for the process whether fp32 products on a GPU use TF32. LibTorch's default mixes both: on
-/// for convolutions, off for matrix products.
+/// Sets for the process whether fp32 products on a GPU use TF32. By LibTorch's default convolutions
+/// use it and matrix products do not.
 void allow_tf32(bool allow);
 
 // Channels-last memory format (NHWC, NDHWC), which tensor cores and oneDNN's convolutions take

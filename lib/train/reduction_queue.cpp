@@ -281,7 +281,7 @@ class ReductionQueue::Worker {
     Transfer transfer_;
     std::size_t piece_bytes_;
 
-    std::mutex mutex_;  // guards the members up to hurry_
+    std::mutex mutex_;  // guards the members up to failure_
     std::condition_variable changed_;
     std::deque<Task> waiting_;
     std::vector<ReductionStamp> stamps_;

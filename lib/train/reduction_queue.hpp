@@ -25,7 +25,7 @@ enum class Transfer {
     /// MPI's non-blocking allreduce, which needs little CPU time and can overlap with compute.
     background,
     /// The blocking allreduce, entered once all ranks are ready. In shared memory, where the cores
-    /// move the data, Open MPI's is two to four times as fast.
+    /// move the data, Open MPI's is two to four times as fast as its non-blocking one.
     blocking,
 };
 
@@ -64,7 +64,7 @@ class ReductionQueue {
     /// once, in the stream's order. The buffer must not be used until finish() returns. Calls
     /// `done` once the buffer is summed or the reduction has failed.
     void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done = {});
-    /// Tells the thread that the caller only waits from now on, so that it stops sleeping.
+    /// Tells the thread that the caller only waits from now on, so that the thread stops sleeping.
     void hurry();
     /// Drives progress with Progress::poll; otherwise does nothing.
     void poll();

@@ -54,7 +54,7 @@ std::vector<torch::Tensor> take_gradients(const std::vector<torch::Tensor>& para
 // The allowed relative difference: enough for the rounding of reordered sums in deep networks. A
 // wrong gradient differs in its first digits.
 double bound_of(torch::ScalarType type, Precision precision) {
-    // In 16 bits the gradients of the whole loss and of a part's loss round differently.
+    // In 16 bits the gradients of the whole loss and of a part's loss are rounded differently.
     if (precision == Precision::bf16) return 5e-2;
     if (precision == Precision::fp16) return 1e-2;
     return type == torch::kDouble
@@ -86,7 +86,7 @@ ReplicaCheck check_replicas(DataParallel& replicas, const TensorBatch& batch, Pr
         return {true, fmt::format("first gradient of {} replicas: relative difference {:.1e} from "
                                   "one model on the same parts (allowed {:.1e}, norm {:.3g})",
                                   replicas.count(), difference, bound, std::sqrt(size) / scale)};
-    return {false,  // or the difference is NaN
+    return {false,  // also if the difference is NaN
             fmt::format("gradient of {} replicas: relative difference {:.1e} from one model on the "
                         "same parts, above {:.1e}; the model may draw random numbers or keep "
                         "unregistered state, so train it in mode ddp",

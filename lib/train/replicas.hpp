@@ -36,7 +36,7 @@ struct ReplicaSetup {
     int threads = 1;  ///< total over replicas
     /// This process's cores, each a list of its hardware threads.
     std::vector<std::vector<int>> cores;
-    /// Copies parameters and gradients in large pieces on the CPU, too, as always on GPUs.
+    /// Copies parameters and gradients in large pieces on the CPU, too; on GPUs it always does.
     bool coalesces = false;
 };
 

@@ -29,7 +29,7 @@ class Stepper {
     /// Called after the last micro-batch: waits for the gradients and updates the parameters.
     /// Returns false if a GradScaler skipped the step because gradients were not finite.
     virtual bool update() = 0;
-    /// The phases that a step marks, in order.
+    /// The phases of a step, in order.
     virtual std::vector<base::Phase> phases() const = 0;
 
     /// Makes a step of one micro-batch. Returns the loss; 0 for an empty batch.
@@ -75,7 +75,7 @@ struct EvaluationSums {
 };
 
 /// Evaluates the samples `part`, in batches by `config`. Calls `goes_on`, if given, `turns` times,
-/// so that all ranks can agree; false ends the pass, and its sums are then invalid.
+/// so that all ranks can agree to stop. If `goes_on` returns false, the sums are invalid.
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,
                         const data::Loader::Config& config, const InputConverter& convert,
                         const std::function<bool()>& goes_on = {}, std::int64_t turns = 0);

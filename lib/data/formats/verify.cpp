@@ -130,7 +130,8 @@ constexpr std::array kKinds{Kind{"idx images", on_rank_0<idx_images>},
                             Kind{"npy", rows<open_npy_rows>},
                             Kind{"HDF5 dataset", rows<hdf5::open_rows>}};
 
-// The name decides before the contents: a file with a kind's name and other contents is damaged.
+// By the name or the first bytes, so that a file with a kind's name and unrecognised contents
+// counts as damaged, not as unknown.
 KindIndex kind_of(const fs::path& file) {
     if (hdf5::names_dataset(file.string())) return dataset;
     base::refuse_irregular<base::DataError>(file);

@@ -39,7 +39,7 @@ Volume open_volume(const fs::path& file, const hdf5::Group& root, const char* na
         fail(file, fmt::format("/{} has the shape {}, not [{}, {}]", name, base::shape_text(shape),
                                channels, cube ? "L, L, L" : "D, H, W"));
     if (!place.is_float32) fail(file, fmt::format("/{} does not hold float32", name));
-    // HDF5 reads zeros beyond a file's end.
+    // HDF5 would read zeros beyond the end of a truncated file.
     if (place.direct() && place.end() > fs::file_size(file))
         fail(file, fmt::format("it is truncated: /{} ends at byte {}, the file at byte {}", name,
                                place.end(), fs::file_size(file)));

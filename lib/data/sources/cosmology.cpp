@@ -87,7 +87,7 @@ DataSet open_here(const DataRequest& request, std::int64_t ranks) {
     const CropOptions of_train{edge, samples_of(*train, request.train_samples, edge),
                                request.volume.rotate, request.volume.rotate_vectors};
     const CropOptions of_test{edge, samples_of(*test, request.test_samples, edge), false, false};
-    if (of_train.samples < ranks)  // each rank needs one per epoch
+    if (of_train.samples < ranks)  // each rank needs a sample per epoch
         throw base::OptionError(
             fmt::format("{} samples are too few for {} ranks; use more", of_train.samples, ranks),
             {"train-samples"});

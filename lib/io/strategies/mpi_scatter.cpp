@@ -7,7 +7,7 @@
 namespace ranklab::io {
 namespace {
 
-// Ids are int32 as in the original program; an MPI count is no larger.
+// Ids are int32, as in the original program: wide enough, since MPI's counts are int, too.
 class MpiScatter final : public FileStrategy {
   public:
     using FileStrategy::FileStrategy;

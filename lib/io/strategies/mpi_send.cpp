@@ -41,9 +41,9 @@ void request(comm::Communicator& ranks, std::uint8_t what) {
 }
 
 // Assigns chunks of records in ascending order, on rank 0. A thread answers the requests of other
-// ranks: rank 0 writes records itself, and between two of its records each request would wait
-// (docs/writing.md has the measurement). The thread sleeps between polls, since waiting inside MPI
-// takes a core.
+// ranks: rank 0 itself is busy writing records, and a request would wait until it had finished one.
+// The thread sleeps between polls, since waiting inside MPI takes a core (docs/writing.md has the
+// thread's cost).
 //
 // While the server lives, only its thread uses `ranks` and MPI (MPI_THREAD_SERIALIZED suffices).
 // The thread ends when every other rank knows that there are no more chunks, or has failed. A
@@ -58,7 +58,7 @@ class ChunkServer {
           waited_for_(ranks.world_size() - 1) {
         if (waited_for_ > 0) thread_ = base::thread_without_signals([this] { serve(); });
     }
-    // Closes the queue and answers until all other ranks know it, even after an error.
+    // Closes the queue and answers until all other ranks know that, even after an error.
     ~ChunkServer() {
         close();
         if (thread_.joinable()) thread_.join();

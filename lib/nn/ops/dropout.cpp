@@ -45,7 +45,7 @@ class BlockTwister {
         return (((u & 0x80000000U) | (v & 0x7fffffffU)) >> 1U) ^ ((v & 1U) != 0 ? 0x9908b0dfU : 0U);
     }
     // Torch's counter left_ is the number of words left plus 1: at 1 the next draw twists and sets
-    // 625.
+    // left_ to 625.
     void twist() {
         constexpr std::size_t kShift = at::MERSENNE_STATE_M;
         auto& s = state_.state_;

@@ -8,9 +8,9 @@
 namespace ranklab::nn {
 
 /// Computes torch::dropout(x, p, train) with LibTorch 2.11's masks, and leaves torch's generator in
-/// the same state. Dense CPU tensors of float or double take the fast path; torch::dropout computes
-/// the others, and all with Ops::libtorch. In a GeneratorScope (nn/random.hpp) CPU tensors draw
-/// from the scope's generator.
+/// the same state. Dense CPU tensors of float or double take the fast path. torch::dropout computes
+/// other tensors, and all tensors with Ops::libtorch. In a GeneratorScope (nn/random.hpp) CPU
+/// tensors draw from the scope's generator.
 ///
 /// Why: LibTorch draws one number at a time, which took an eighth of the MNIST CNN's step. Here
 /// mt19937 makes blocks of the same numbers.

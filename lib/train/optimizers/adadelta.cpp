@@ -17,8 +17,8 @@ namespace {
 //   v = rho v + (1 - rho) g^2;  d = sqrt(u + eps) / sqrt(v + eps) g;
 //   u = rho u + (1 - rho) d^2;  p = p - lr d
 // On the CPU ranklab's loop makes one pass over memory per parameter; LibTorch's operations on
-// whole tensors would make eight. On a GPU LibTorch's operations on lists (_foreach_) run one
-// kernel for many parameters.
+// whole tensors would make eight passes. On a GPU LibTorch's operations on lists (_foreach_) run
+// one kernel for many parameters.
 class Adadelta final : public Optimizer {
   public:
     Adadelta(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)

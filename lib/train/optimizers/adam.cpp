@@ -64,8 +64,8 @@ class AdamState : public Optimizer {
 };
 
 // Ranklab's Adam makes one pass over memory without temporaries. Operations on whole tensors make
-// seven and need a temporary as large as the parameter; with the U-Net's 446 MiB, memory limits the
-// step.
+// seven passes and need a temporary as large as the parameter; with the U-Net's 446 MiB, memory
+// limits the step.
 class Adam final : public AdamState {
   public:
     Adam(std::vector<torch::Tensor> parameters, double lr)

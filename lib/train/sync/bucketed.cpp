@@ -13,8 +13,9 @@ struct Bucket {
     std::size_t pending = 0;   // members that backward has not reached yet
 };
 
-// Sums buckets of gradients while backward goes on. Gradients are views of their bucket: nothing is
-// copied in or out. All ranks reduce the buckets in one order, even if a later one is full first.
+// Sums buckets of gradients while backward goes on. Gradients are views of their bucket: without
+// compression nothing is copied. All ranks reduce the buckets in one order, even if a later one is
+// full first.
 class BucketedSync final : public GradientSync {
   public:
     explicit BucketedSync(const SyncSetup& setup)
