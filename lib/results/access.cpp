@@ -83,8 +83,8 @@ class Lock : base::Immovable {
     Descriptor file_;
 };
 
-// Takes a shared lock of the file, which waits for programs that have it open for writing: HDF5
-// locks their files exclusively, and their changes would be lost with the replaced file.
+// Takes a shared lock of the file, which waits for programs that have it open for writing (HDF5
+// then locks it exclusively): replacing the file would lose their changes.
 Descriptor locked_against_writers(const fs::path& target, double most_s) {
     Descriptor file(::open(target.c_str(), O_RDONLY | O_CLOEXEC));
     const std::string who =

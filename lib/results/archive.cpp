@@ -124,7 +124,7 @@ void export_runs(const fs::path& file, const std::set<std::string>& ids, const f
     });
 }
 
-// Copies the other runs into a new file: HDF5 does not free the space of a removed group.
+// Copies the runs to keep into a new file: HDF5 does not free the space of a removed group.
 void remove_runs(const fs::path& file, const std::set<std::string>& ids, double lock_timeout_s) {
     replace(file, lock_timeout_s, [&](const Staging& staging) {
         const auto source = open_source(staging.target);

@@ -51,7 +51,7 @@ class ResultFile {
         append(std::span(&run, 1), lock_timeout_s);
     }
 
-    /// In the order stored, without reading measurements.
+    /// The headers in the order stored, without reading measurements.
     std::vector<RunHeader> runs() const;
     /// Throws OptionError if there is no run of that id.
     Run read(const std::string& id, Detail detail = Detail::all) const;

@@ -65,7 +65,7 @@ struct HostRow {
     std::string cpus;        ///< the rank's cpuset, "0-3,8"
     std::string device;      ///< "cpu" or the GPU's name
     int threads = 0;         ///< compute threads; 0: not stored by an older version
-    std::string cores = {};  ///< its physical cores, each by its lowest CPU; "": not stored
+    std::string cores = {};  ///< physical cores, each by its lowest CPU; "": not stored
 };
 
 /// One effective option.
@@ -120,10 +120,11 @@ struct Run : RunHeader {
     void add_fact(const vocabulary::FactName& name, std::string value);
     /// The median of the measurement; NaN if there is none.
     double median(std::string_view name) const;
-    /// Summary of the table `verification`: "yes" if all checks that apply passed. Otherwise the
-    /// first of them that did not pass decides: "NO" if it failed, else its result.
+    /// Summary of the table `verification`: "yes" if all checks that apply passed, "not verified"
+    /// if none applies. Otherwise the first applicable check that did not pass decides: "NO" if it
+    /// failed, else its result.
     std::string verified() const;
-    /// Marks a run whose job ended before it was whole; `progress` says how far it came.
+    /// Marks a run whose job ended too early; `progress` says how far the run came.
     void mark_incomplete(const std::string& progress);
     /// Why the measurements are incomplete: "time limit", a signal ("SIGTERM"), "not complete"; ""
     /// if they are complete.

@@ -104,7 +104,7 @@ void StagedFile::copy_target() {
     std::error_code error;
     fs::copy_file(target_, path_, fs::copy_options::overwrite_existing, error);
     if (error) {
-        // On a full tmpfs copy_file() reports an input/output error.
+        // On a full tmpfs copy_file() reports an input/output error: check the space itself.
         std::error_code unknown;
         if (const auto bytes = fs::file_size(target_, unknown); !unknown)
             check_free_space(target_, bytes);

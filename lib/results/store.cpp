@@ -74,8 +74,8 @@ std::vector<hdf5::Column> columns_of(const std::vector<HostRow>& rows) {
         column("cores", rows, &HostRow::cores)};
 }
 
-// True if the summary holds everything: one value for the whole run. A dataset would take ten times
-// the bytes. A measurement with one value per rank is a dataset even at one rank.
+// True if the summary holds everything, since there is one value for the whole run: a dataset would
+// take ten times the bytes. A measurement with one value per rank is a dataset even at one rank.
 bool is_value_of_run(const Measurement& measurement) {
     const bool of_ranks =
         measurement.rank_reduction == "max" || measurement.rank_reduction == "sum";

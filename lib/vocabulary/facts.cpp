@@ -50,7 +50,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"training.structure", surroundings, "tells networks with the same file name apart"},
     {"training.train_samples", work, "follows from the data set"},
     {"training.test_samples", work, "follows from the data set"},
-    // Without --threads it follows from the job's cores.
+    // Without --threads the number of threads follows from the job's cores.
     {"training.intra_op_threads", surroundings, "compute threads of a rank", true},
     {"training.limit", outcome, "result"},
     {"training.loss_scale", outcome, "result"},

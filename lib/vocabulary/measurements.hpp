@@ -18,7 +18,7 @@ enum class Kind { cost, rate, ratio, count };
 
 using stats::Better;
 
-/// Where a measurement is shown by default. Each place shows those of the places before it, too.
+/// Where a measurement is shown by default: at this place and at all places after it.
 enum class Shown {
     groups,   ///< tables of groups of runs
     compare,  ///< `ranklab compare`: few, since each further row costs significance (Holm)

@@ -15,7 +15,7 @@ Schema made_common_settings() {
     using S = CommonSettings;
     Schema rows;
     rows.section("Common")
-        // A run stores the settings in the file as its own.
+        // Not compared: a run stores the file's settings as its own.
         .text("config", {&S::config, kEssential, Role::bookkeeping}, "FILE",
               "INI file of these options (key = value); the command line overrides it")
         .text("output", {&S::output, kEssential, Role::bookkeeping}, "FILE",
@@ -25,13 +25,13 @@ Schema made_common_settings() {
         .integer("warmup", {&S::warmup, 'w', Role::length}, {0, 1'000'000'000},
                  "steps (io: repetitions, comm: calls of each message size) recorded but not "
                  "counted (default: min(10, steps/10); io: 0; comm: 5)")
-        // Another seed gives other numbers by the same work.
+        // Runs with different seeds do the same work with different numbers.
         .integer("seed", {&S::seed, Role::bookkeeping, kDecidesNumbers},
                  {0, options::kWholeNumbers}, "seed of all random numbers: weights, order, dropout")
         .integer("threads", {&S::threads, kEssential, kFollowsRanks}, {1, kMostThreads},
                  "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's "
                  "cpuset, as far as its cgroup allows)")
-        // A run that reached the limit is left out, or marked.
+        // Not compared: reports leave out or mark a run that reached the limit.
         .real("time-limit", {&S::time_limit, Role::bookkeeping}, 0.001,
               "end the work after this many seconds, with exit code 6 (with --target-ci: 7 once "
               "its minimum, --steps or -i, is complete)")

@@ -16,7 +16,7 @@ namespace ranklab::vocabulary {
 inline constexpr double kLockTimeout = 300;
 
 /// The options that all programs have, for the rows of common_settings(). A member's initial value
-/// is the option's default; without one the experiment settles it.
+/// is the option's default; a member without one is set by the experiment.
 struct CommonSettings {
     std::optional<std::string> config;
     std::string output = "results/ranklab.h5";  ///< "none": nothing is stored
@@ -59,7 +59,7 @@ struct StorageSettings {
 /// The options of `ranklab train`, for the rows of training_settings().
 struct TrainingSettings {
     std::string model = "mnist-cnn";
-    std::string model_file;  ///< not an option: of --model FILE.pt, whose stem is then `model`
+    std::string model_file;  ///< not an option: FILE.pt of --model; `model` is its stem
     std::optional<std::string> input_shape, target_shape, loss;
     std::optional<std::int64_t> classes;
     std::optional<std::string> data, data_dir, inputs, targets;
@@ -139,8 +139,8 @@ struct CollectivesSettings {
     bool per_iter = false;
 };
 
-/// The rows of `ranklab train`, `io` and `comm`, and those of all three. Experiments add the names
-/// of their catalogues by Schema::offer.
+/// The options of `ranklab train`, `io` and `comm`, and the options that all three share.
+/// Experiments add the names of their catalogues by Schema::offer.
 const options::Schema& training_settings();
 const options::Schema& storage_settings();
 const options::Schema& collectives_settings();
@@ -169,11 +169,11 @@ const options::Option& setting_row(std::string_view name);
 /// Returns the run's value of a setting; "" if it has none.
 using OtherSettings = std::function<std::string(const std::string&)>;
 
-/// The purpose for which a setting may matter. A setting without a row matters for every purpose;
-/// one with its value_when_absent() for none.
+/// The purpose for which a setting may matter. A setting without a row matters for every purpose; a
+/// setting whose value is its value_when_absent(), for none.
 enum class SettingUse {
     comparison,  ///< runs are compared only if they agree in it
-    group,       ///< it distinguishes groups; the length of measuring does not
+    group,       ///< it distinguishes groups (the length of measuring does not)
     factor,      ///< runs that differ only here are not repetitions
     sample_work  ///< what a rank computes on one sample depends on it
 };

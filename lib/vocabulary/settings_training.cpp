@@ -20,7 +20,7 @@ const options::Relation kOwnData{.other = "data",
 constexpr std::int64_t kMostSamples =
     200'000'000;  // below 2^32/20, up to which torch_permutation equals torch.randperm
 constexpr std::int64_t kMostBatch = 1'000'000'000;
-constexpr double kHighestRate = 1e38;  // what fp32 holds is 3e38
+constexpr double kHighestRate = 1e38;  // fp32 ends at 3.4e38
 
 void add_work(Schema& rows) {
     rows.section("What is trained")

@@ -36,7 +36,7 @@ bool nothing_verified(const Run& run) {
 // Why the run does not count; "" if it does.
 std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     const auto code = static_cast<base::ExitCode>(run.exit_code);
-    // Before `valid`: a run that did not converge may be marked as invalid.
+    // Checked before `valid`, since a run that did not converge may be marked as invalid.
     if (code == base::ExitCode::invalid_measurement) return "not converged or cache-tainted";
     if (!run.valid) return "invalid";
     if (run.verified() == "NO") return "verification failed";
@@ -117,7 +117,7 @@ void check_asked(const Names& asked, const Runs& runs) {
                 base::or_did_you_mean(name, all), base::join(all, ", ")));
 }
 
-// Returns one value per process: runs of one process share its memory, cores and moment.
+// Returns one value per process: runs of one process are not independent.
 Values values_of(const Runs& runs, const std::string& measurement) {
     InsertionOrderedMap<std::string, Values> of_processes;
     for (const Run* run : runs)
@@ -165,7 +165,7 @@ bool enough(const CompareRow& row) {
     return std::min(row.difference.n_a, row.difference.n_b) >= stats::kFewestRuns;
 }
 
-// True for counts that are zero on both sides, too, which have no ratio.
+// True if all values of both sides are equal, also zeros, which have no ratio.
 bool all_equal(const CompareRow& row) {
     const auto is_first = [&](double value) { return value == row.a.front(); };
     return !row.a.empty() && std::ranges::all_of(row.a, is_first) &&

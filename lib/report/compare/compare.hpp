@@ -67,12 +67,12 @@ struct DifferingKey {
     bool allowed = false;        ///< by --ignore; false: a fact that is only noted
 };
 
-/// The runs of one configuration: those with equal decisive conditions, ignored ones left out.
+/// The runs of one configuration: equal in all decisive conditions that --ignore does not name.
 struct CompareGroup {
     model::Conditions conditions = {};  ///< with the command
     Runs a = {}, b = {};                ///< the sides' runs
     std::string title = {};             ///< the settings that distinguish the configuration
-    std::size_t shared = 0;             ///< runs on both sides
+    std::size_t shared = 0;             ///< runs that are on both sides
     std::vector<DifferingKey> differing = {};
     std::vector<std::string> notes = {};
     std::vector<CompareRow> rows = {};
@@ -90,7 +90,7 @@ struct LeftOut {
 
 struct SideSummary {
     std::string name;
-    std::size_t runs = 0;  ///< that count, with or without a counterpart
+    std::size_t runs = 0;  ///< runs that count, with or without a counterpart
     std::string first_utc, last_utc;
     std::vector<std::string> labels, versions, revisions;
     std::vector<LeftOut> left_out;
@@ -108,14 +108,14 @@ struct Comparison {
     /// The number of rows that are too noisy or have too few runs, and of configurations without a
     /// counterpart.
     std::size_t inconclusive() const;
-    /// The first of worse, inconclusive (nullopt), better, changed, same.
+    /// The first of these that occurs: worse, inconclusive (nullopt), better, changed, same.
     std::optional<Outcome> overall() const;
 };
 
-/// Throws OptionError if runs of a command have no counterpart because of settings or surroundings
-/// that may not differ, if A and B have no command in common, or if no run has a requested
-/// measurement. Throws Error with the code invalid_measurement if no run of a side counts. The
-/// result points into the sides' runs.
+/// Throws OptionError if A and B both have runs of a command without a counterpart, because of
+/// settings or surroundings that may not differ; if A and B have no command in common; or if no run
+/// has a requested measurement. Throws Error with the code invalid_measurement if no run of a side
+/// counts. The result points into the sides' runs.
 Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
 
 /// Which verdicts fail a gate.

@@ -24,8 +24,8 @@ using OfSides = std::pair<Values, Values>;
 
 constexpr const char* kNothing = "(none)";
 
-// Conditions that must be equal for two runs to be compared. An unset flag equals one that the
-// program did not have.
+// Conditions that must be equal for two runs to be compared. Unset options are left out, so that a
+// run of an older version, which lacks the option, equals a run that leaves it unset.
 Conditions decisive_conditions(const Run& run) {
     Conditions conditions{{"command", run.command}};
     for (const auto& [key, value, number] : run.config) {
@@ -98,7 +98,7 @@ std::map<std::string, OfSides> values_by_key(const CompareGroup& one,
     return values;
 }
 
-// True for keys that a refusal does not offer to --ignore: times of different work are no change.
+// True for keys that a refusal does not offer to --ignore: times of different work show no change.
 bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }
@@ -239,7 +239,7 @@ Groups groups_of(const Runs& a, const Runs& b, const std::vector<std::string>& i
 
 std::vector<DifferingKey> differing_keys(const CompareGroup& group,
                                          const std::vector<std::string>& ignore) {
-    constexpr std::size_t kMostValues = 3;  // with more, a fact differs from run to run
+    constexpr std::size_t kMostValues = 3;  // a fact with more values differs from run to run
     std::vector<DifferingKey> keys;
     for (const auto& [key, of] : values_by_key(group, decisive_conditions))
         if (of.first != of.second && model::is_ignored(key, ignore))

@@ -13,9 +13,9 @@ Runs both(const Runs& a, const Runs& b);
 /// The identifier that the runs of one process share; the run's id if none was stored.
 std::string process_of(const results::Run& run);
 
-/// Returns groups with title and runs, but without rows: in A's order, those of B alone last.
-/// Throws OptionError if A and B have no command in common, and if runs of one command have no
-/// counterparts; it names the conditions that differ.
+/// Returns groups with title and runs, but without rows: in A's order, then those that only B has.
+/// Throws OptionError if A and B have no command in common. Throws it, too, with the conditions
+/// that differ, if of one command both A and B have runs without a counterpart on the other side.
 std::vector<CompareGroup> groups_of(const Runs& a, const Runs& b,
                                     const std::vector<std::string>& ignore);
 

@@ -38,7 +38,7 @@ struct Steps {
     double ranks = 0, threads = 1, own_cores = stats::kNone, host_cores = stats::kNone;
 
     bool measured() const { return whole.step_s() > 0; }
-    // Whether this loss is the largest one, and the efficiency of the step is bad.
+    // Whether this loss is the largest one, and the efficiency of the step below kGoodEfficiency.
     bool is_bound_by(double lost_s) const {
         return whole.parallel() < kGoodEfficiency &&
                lost_s == std::max({whole.lost_s(Parts::input), whole.lost_s(Parts::transfer),
@@ -80,7 +80,7 @@ void add_cores(Steps& all) {
     all.host_cores = base::real(of_host.size());
 }
 
-// Measures nothing if backward contains the wait for other ranks: it would count as computing.
+// Returns no parts if backward contains the wait for other ranks, which would count as computing.
 Steps steps_of(const Run& run) {
     Steps all{run};
     const auto* const step = run.find(vocabulary::kStepTime);
@@ -110,8 +110,8 @@ struct CauseRow {
     const char *bound, *name, *sentence;
     bool (*applies)(const Steps& all);
 };
-// The first that applies is the cause. Waiting for input comes before oversubscribed cores, since
-// these blur only the other losses. Start-up counts only without --steps, in a whole training.
+// The first that applies is the cause. Waiting for input comes before oversubscribed cores, which
+// blur only the other losses. Start-up counts only without --steps, in a whole training.
 constexpr CauseRow kCauses[] = {
     {Cause::not_measured, "unknown", "not_measured",
      "cause unknown: the run does not store the parts of its step; the table `waterfall` "
@@ -236,7 +236,7 @@ Frame advice_for(const Steps& all, Cause cause, const predict::CapAdvice& cap) {
     };
     const auto& p = all.whole;
     const double workers = workers_for(all), growth = growth_for(p),
-                 // Without the cores that decoding keeps busy.
+                 // For the cores that decoding leaves free.
         threads = std::floor(all.host_cores / all.ranks - p.decoding_s / p.step_s()),
                  ranks = std::max(1.0, std::floor(all.host_cores / all.threads)) *
                          static_cast<double>(model::node_count(all.run)),
@@ -248,7 +248,7 @@ Frame advice_for(const Steps& all, Cause cause, const predict::CapAdvice& cap) {
     };
     const auto saved = [](double ratio) { return 100 * (1 - 1 / ratio); };
     const auto imbalance = [](const Parts& one) { return one.imbalance_s(); };
-    const auto computing = [&](double now, double then) {  // if no part of it is serial
+    const auto computing = [&](double now, double then) {  // assumes no serial part
         return p.percent_of((1 - now / then) * p.computing_s());
     };
     advise(is(Cause::not_measured) && all.run.find_table("waterfall") == nullptr, "--ablation", {});

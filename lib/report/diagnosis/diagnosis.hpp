@@ -15,9 +15,9 @@ namespace ranklab::report::diagnosis {
 /// The parts of a mean step, in seconds.
 struct Parts {
     /// Ascending levels: the mean rank's computing, the slowest node's, the slowest rank's, the
-    /// longest computing with the wait for samples, the step on a network that takes no time, the
-    /// measured step. A loss is the difference of two neighbours. Its factor is the lower level
-    /// over the upper one; the product of all factors is parallel().
+    /// longest sum of a rank's computing and wait for samples, the step on a network that takes no
+    /// time, the measured step. A loss is the difference of two neighbours. Its factor is the lower
+    /// level over the upper one; the product of all factors is parallel().
     enum Loss : std::size_t { between_nodes, within_node, input, serialisation, transfer, kLosses };
     std::array<double, kLosses + 1> level_s{};
     double update_s = 0;

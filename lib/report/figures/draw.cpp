@@ -25,7 +25,7 @@ constexpr const char* kLineTypes =
     "set linetype 5 linecolor rgb '#e69f00' pointtype 11 dashtype (9,3,2,3,2,3)\n"
     "set linetype 6 linecolor rgb '#56b4e9' pointtype 6 dashtype 1\n"
     "set linetype 7 linecolor rgb '#777777' pointtype 8 dashtype (14,5)\n";
-// gnuplot's `with` clause for each Look; {}: the line type.
+// gnuplot's `with` clause for each Look; {}: the line type or colour.
 constexpr std::array kLooks{"points linetype {} pointsize 0.9", "lines linetype {} linewidth 1.6",
                             "lines linecolor {} dashtype (8,6) linewidth 1.2",
                             "points linecolor {} pointtype 6 pointsize 1.3 linewidth 1.6"};
@@ -56,7 +56,7 @@ struct Range {
     bool is_logarithmic() const { return low > 0 && high > low && std::isfinite(high); }
 };
 
-// gnuplot's command for tics at these places; "" leaves the choice of fewer than two to gnuplot.
+// gnuplot's command for tics at these places; "" for fewer than two, so that gnuplot chooses.
 std::string tics_at(const char* axis, const std::vector<std::string>& places) {
     return places.size() < 2
                ? ""
@@ -71,8 +71,7 @@ std::string plain_tics(const std::vector<double>& values) {
     return tics_at("x", places);
 }
 
-// Tics at powers of ten, or also at 2 and 5 times those on a short axis, labelled in readable
-// units.
+// Tics at powers of ten (on a short axis at 2 and 5 times these, too), labelled in readable units.
 std::string decimal_tics(const Range& range, const std::string& unit) {
     if (!range.is_logarithmic()) return "";
     std::vector<std::string> places;

@@ -15,7 +15,7 @@
 
 namespace ranklab::report::figures {
 
-/// gnuplot cannot draw larger numbers.
+/// False for numbers that are too large for gnuplot.
 inline bool is_drawn(double number) {
     return std::abs(number) < 1e300;
 }
@@ -40,7 +40,7 @@ struct Series {
 };
 
 struct Figure {
-    std::string name = {};  ///< of its files, without the ending
+    std::string name = {};  ///< of the figure's files, without the ending
     std::string title = {};
     std::string x_label = {}, y_label = {};  ///< bars are horizontal: x_label is of their length
     std::string unit = {};                   ///< of y, or of the length of bars
@@ -72,7 +72,7 @@ struct Source {
     const results::ResultFile& file;  ///< with the runs of the groups
     const model::References& references;
 
-    /// The newest run of a group, without samples; newest_whole() reads them, too.
+    /// The newest run of a group, without samples; newest_whole() reads the samples, too.
     results::Run newest(std::size_t group) const {
         return file.read(groups.newest(group), results::Detail::summaries);
     }

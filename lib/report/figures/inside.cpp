@@ -32,7 +32,8 @@ double number_of_fact(const Run& run, const vocabulary::FactName& name) {
     return base::number_in(run.fact(name)).value_or(stats::kNone);
 }
 
-// A point per layer with FLOPs. The layers that take most time have a series each, the others one.
+// A point per layer with FLOPs. The layers that take most time have a series each; all other layers
+// share one.
 std::vector<Series> points_of(const Table& layers) {
     std::vector<Series> all;
     for (const std::size_t row : rows_with_most(layers, "percent")) {

@@ -1,4 +1,4 @@
-// The sections on collectives, the ladder and published figures.
+// The sections on collectives, the ladder and published numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using results::Run;
 
 constexpr std::size_t kMostCurves = 5, kMostRuns = 3, kMostLadders = 4;
 
-// Curves in place are drawn only for operations without curves out of place, which look alike.
+// In-place curves look like out-of-place ones, and are drawn only for operations without these.
 std::vector<SizeCurve> drawn_curves(const Run& run) {
     auto all = model::size_curves_of(run);
     std::set<std::string> out_of_place;

@@ -106,8 +106,8 @@ void add_notes(Frame& frame, const std::vector<Curve>& curves, const Groups& gro
             frame.notes.push_back(sentence(finding));
 }
 
-// A row per point: columns of the scaled table, and those that only a curve has. The baseline over
-// itself is 1 by definition; its own uncertainty shows in the intervals of the other points.
+// A row per point: columns of the scaled table, and columns that only a curve has. The baseline
+// over itself is 1 by definition; its own uncertainty shows in the intervals of the other points.
 Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Scaling& scaling,
                const Kind& kind) {
     const Frame& table = scaling.table;
@@ -146,7 +146,7 @@ std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, const
     auto curves = model::curves_of(groups, scaling, kind.weak);
     std::erase_if(curves, [&](const Curve& curve) {
         const std::size_t base = curve.groups.front();
-        // Worker processes have a section of their own.
+        // Runs with worker processes are in the section on workers.
         return groups.command(base) != kind.command ||
                (scaling.over == setting::kRanks && groups.says(base, "has_workers"));
     });

@@ -101,7 +101,7 @@ std::string breakdown(const Run& run) {
     return shares.empty() ? "" : base::join(shares, ", ") + straggler_text(run);
 }
 
-// The cost of communication; "" if the run has an ablation, which shows it, too.
+// The cost of communication; "" if the run has an ablation, which shows that cost, too.
 std::string communication(const Run& run) {
     const Measurement* overlap = run.find(vocabulary::kOverlap);
     if (overlap == nullptr || run.find_table("ablation") != nullptr) return "";

@@ -14,7 +14,7 @@ namespace ranklab::report::formats {
 inline std::size_t ranks_of(const results::Run& run) {
     return std::max<std::size_t>(1, run.hosts.size());
 }
-/// "33.2 ms (32.9 .. 33.5), 50 counted"; "" if the run has no such time.
+/// "33.2 ms (32.9 .. 33.5), 50 counted"; "" if the run lacks the measurement.
 std::string counted_time(const results::Run& run, std::string_view measurement);
 /// Sums the percents of equal names: "89 % computing", the largest first, without sums below
 /// `least`.

@@ -44,7 +44,7 @@ std::string phases(const Run& run) {
     return shares.empty() ? "" : some_of(shares, 4) + " of all ranks' time";
 }
 
-// The ceiling that limits the strategy: of its writing and fsync, or of opening and closing files.
+// The ceiling that limits the strategy: of writing and fsync, or of opening and closing files.
 std::string nearest_ceiling(const Run& run) {
     for (const auto& row : model::rows_of(run, "ceilings"))
         if (row.text("binds") == "yes")

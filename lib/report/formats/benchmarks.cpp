@@ -22,7 +22,7 @@ namespace {
 using results::Run;
 using Json = nlohmann::ordered_json;
 
-// A setting in a benchmark's name: "as:value", or the value alone. Left out if it is `usual`.
+// A setting in a benchmark's name: "as:value", or the value alone. A `usual` value is left out.
 struct Part {
     const char *key, *as = "", *usual = "";
 };
@@ -86,7 +86,7 @@ std::string time_name(std::string_view name) {
            std::string(name.substr(family.size()));
 }
 
-// The rate that belongs to a time, and its counter in Google Benchmark's base unit.
+// The rate that belongs to a time. Google Benchmark's `counter` is `scale` times this rate.
 struct Rate {
     std::string_view time, rate;
     const char* counter;

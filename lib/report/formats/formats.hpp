@@ -35,7 +35,7 @@ std::string screen_line(std::string_view name, std::string_view value);
 /// measurements and tables. `network`: a sentence on the network's time for gradient buckets.
 std::string run_text(const results::Run& run, bool verbose, const std::string& network = "");
 
-/// The text of `list`, the last ones of `all` runs. `chosen` describes the choice of runs;
+/// The text of `list`, which holds the last of `all` runs. `chosen` describes the choice of runs;
 /// `see_one` followed by an id is the command that shows a run.
 std::string runs_text(const Frame& list, std::size_t all, const std::string& chosen,
                       const std::string& see_one);

@@ -64,7 +64,7 @@ void add_notes(Frame& frame, const Groups& groups, const model::Scaling& scaling
                         counted(groups.without(), "run")));
 }
 
-// The columns for people and CSV: keys, runs, cores, those that the scaling appended, measurements.
+// The columns for people and CSV: keys, runs, cores, columns appended by the scaling, measurements.
 Frame frame_of(const Groups& groups, const model::Scaling& scaling) {
     const Frame& table = scaling.table;
     Places shown = table.all(Role::key);
@@ -72,7 +72,7 @@ Frame frame_of(const Groups& groups, const model::Scaling& scaling) {
     if (!scaling.over.empty() && (scaling.has_strong() || scaling.has_weak()))
         shown.push_back(table.find("cores"));
     for (std::size_t i = groups.table().columns.size(); i < table.columns.size(); ++i)
-        shown.push_back(i);  // those that the scaling appended
+        shown.push_back(i);  // columns appended by the scaling
     const Places measured = table.all(Role::measured);
     shown.insert(shown.end(), measured.begin(), measured.end());
     Frame frame = table.select(shown);

@@ -111,7 +111,7 @@ Json run_json(const Run& run) {
 
 void write_csv(const model::ChosenRuns& runs, const model::Sink& sink) {
     sink(kCsvHead);
-    // Reads tables, too: in older runs only they say where the files were.
+    // Reads tables, too: in older runs only tables say where the files were.
     runs.visit(results::Detail::summaries, [&](const Run& run) { sink(csv_rows(run)); });
 }
 

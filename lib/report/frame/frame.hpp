@@ -142,7 +142,7 @@ std::string digits(double value);
 std::string readable(double value, std::string_view unit);
 /// A value with its interval in the same unit: "33.2 ms (32.9 .. 33.5)".
 std::string readable(double value, const stats::Interval& interval, std::string_view unit);
-/// The interval alone, in the unit in which `value` is shown: "32.9 .. 33.5"; "" if it is NaN.
+/// The interval alone, in the unit in which `value` is shown: "32.9 .. 33.5"; "" for NaN.
 std::string readable_interval(const stats::Interval& interval, double value, std::string_view unit);
 std::string readable(const Cell& cell, const Column& column);
 /// "1 rank", "2 ranks".

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kKiB = 1024;
 
-// A unit for people: worth `per_one` stored units, used for values of at least `from` of them.
+// A unit for people: worth `per_one` stored units, used from `from` stored units on.
 struct Shown {
     std::string_view unit, name;
     double per_one, from;

@@ -17,7 +17,7 @@ struct Words {
 
 struct CaveatWords {
     CaveatKind key;
-    const char *text, *of_groups;  // after "1 group"; after "2 groups" "has" becomes "have"
+    const char *text, *of_groups;  // of_groups: after "1 group"; for more "has" becomes "have"
 };
 
 constexpr std::array kCaveats{

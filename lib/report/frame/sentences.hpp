@@ -77,11 +77,11 @@ enum class Verdict {
 /// A verdict on rows of a table, with the numbers of its sentence.
 struct Finding {
     Verdict verdict = Verdict::undecided;
-    std::string subject = {};             ///< name of the row
-    std::size_t row = 0;                  ///< index of the row
-    std::string against = {};             ///< name of the row that it is compared with
-    std::string value = {};               ///< of the subject, for people: "33.2 ms"
-    stats::RatioEstimate ratio = {};      ///< of subject over against; above 1: subject is better
+    std::string subject = {};         ///< name of the row
+    std::size_t row = 0;              ///< index of the row
+    std::string against = {};         ///< name of the row that it is compared with
+    std::string value = {};           ///< of the subject, for people: "33.2 ms"
+    stats::RatioEstimate ratio = {};  ///< how many times as good as `against`; or as `unit` says
     std::vector<std::string> alike = {};  ///< names of rows that may be as good
     std::string unit = {};  ///< what efficiency is relative to: "core"; or the ratio's name
 };

@@ -79,7 +79,7 @@ class ChosenRuns {
     std::optional<std::vector<results::RunHeader>> named_;
 };
 
-/// A row per run, of the last `most`: id, what ran ("train mnist-cnn ddp on 2 x 1": model or
+/// One row for each of the last `most` runs: id, what ran ("train mnist-cnn ddp on 2 x 1": model or
 /// strategy, mode, ranks x threads), the first rate that a summary shows or "INVALID (3)" with the
 /// exit code, label. An unreadable run has only its id, command and label.
 Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,

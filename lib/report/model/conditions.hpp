@@ -23,8 +23,8 @@ bool is_between_ranks(const std::string& key);
 /// The facts on which times depend, plus version, revision, hosts, devices, file system and cache.
 /// Leaves out empty values.
 Conditions surroundings_of(const results::Run& run);
-/// The surroundings without the cache and without facts that follow from the number of ranks, of
-/// which only the hosts stay if `hosts_count`.
+/// The surroundings without the cache and without facts that follow from the number of ranks,
+/// except the hosts if `hosts_count`.
 Conditions machine_of(const results::Run& run, bool hosts_count = true);
 /// The machine and, for `ranklab io`, fsync and the cache. Runs that differ here are pooled only on
 /// request.
@@ -32,8 +32,9 @@ Conditions pooling_key_of(const results::Run& run, bool hosts_count = true);
 /// The settings and facts that numbers depend on: runs that agree in all of them are repetitions.
 Conditions factors_of(const results::Run& run);
 
-/// The settings that identify a group, and command, ranks (of io those that took part) and nodes.
-/// On a single device settings of how ranks work together do not count.
+/// The command, the number of ranks (for io: those that took part), the number of nodes, and the
+/// settings that identify a group. For a run on a single device, settings of how ranks work
+/// together are left out, except the mode.
 Conditions group_key_of(const results::Run& run);
 
 /// The keys that have several values, or that some of the conditions lack.
@@ -66,7 +67,7 @@ std::string fsync_of(const results::Run& run);
 // rank.
 
 struct Cores {
-    std::size_t count = 0;  ///< that computed; 0: not known
+    std::size_t count = 0;  ///< cores or GPUs that computed; 0: not known
     /// "core", "GPU", or "CPU" (the kernel's hardware thread) if the program stored no cores.
     std::string unit = "core";
     std::string why_not = {};  ///< reason for an unknown count

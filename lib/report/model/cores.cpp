@@ -23,7 +23,7 @@ std::size_t number_in(const std::string& text) {
     return base::number_in<std::size_t>(text).value_or(0);
 }
 
-// The ranks that computed (in a run of io: took part).
+// The ranks that computed; in a run of io, the ranks that took part.
 std::vector<HostRow> computing(const Run& run) {
     std::vector<HostRow> rows = run.hosts;
     if (run.command != "io") return rows;
@@ -102,8 +102,8 @@ std::vector<Sharers> sharers_on(const Host& host) {
     return all;
 }
 
-// Counts the cores of each set of ranks that share CPUs: not more than they have, nor more than
-// their threads can use.
+// Counts the cores of each set of ranks that share CPUs: at most the cores of the set, and at most
+// those that its threads can use.
 void add(Cores& cores, const Host& host) {
     for (const auto& [cpus, ranks] : sharers_on(host)) {
         std::size_t threads = 0, useful = 0;

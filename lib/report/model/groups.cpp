@@ -147,7 +147,7 @@ void Groups::check_query() {
 }
 
 // Adds a row per group with its keys and members. Conditions in which groups differ become keys,
-// after those asked for.
+// after the keys asked for.
 void Groups::add_groups() {
     Places grouped = runs_.all(Role::key);
     const std::size_t asked = grouped.size();

@@ -70,15 +70,15 @@ class Groups {
 
     /// A value per run that counts, in the order of the runs.
     std::vector<double> values(std::size_t group, std::string_view measurement) const;
-    /// The median over the runs' medians with its 95 % interval (from 6 runs on); of a single run
-    /// that run's own. Empty if no run has the measurement.
+    /// The median over the runs' medians with its 95 % interval (from 6 runs on); for a single run
+    /// its own median and interval. Empty if no run has the measurement.
     Cell estimate(std::size_t group, std::string_view measurement) const;
     std::string unit(std::string_view measurement) const;
     bool has(std::size_t group, std::string_view measurement) const {
         return !values(group, measurement).empty();
     }
-    /// Distinct names of some groups: the workload and the settings in which they differ, except
-    /// `but`.
+    /// Distinct names of some groups: the workload and the settings in which the groups differ,
+    /// except the settings in `but`.
     std::vector<std::string> titles(const std::vector<std::size_t>& some,
                                     const std::set<std::string>& but = {}) const;
     /// The factor's value if it is equal in all valid groups; "" otherwise.

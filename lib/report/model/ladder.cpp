@@ -20,7 +20,7 @@ using results::Measurement;
 using results::Run;
 using results::Table;
 
-constexpr const char* kAsFast = "as fast";  // within the interval of the fastest
+constexpr const char* kAsFast = "as fast";  // as the fastest row: the intervals overlap
 
 // frame_of() shows the first kNarrow columns, or kWide with `wide`; the others serve the notes.
 constexpr std::size_t kNarrow = 4, kWide = 13;
@@ -70,7 +70,7 @@ void add_row(Frame& table, const Table& stored, std::size_t row, const Run& run)
         caveats.push_back({CaveatKind::said, mark});
 }
 
-// Adds ranks and workers to the names of a strategy of which some row has more than one.
+// Adds the ranks, or the workers, to the names of a strategy if one of its rows has more than one.
 void name_rows(Frame& table) {
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
         std::string name = table.at(row, "rung").text;
@@ -184,7 +184,7 @@ std::string common_place(const Ladder& ladder) {
                        some_of(texts_in(ladder.table, "file_system"), 4), how, read);
 }
 
-// The bytes that the write rate counts. The table stores no facts of its strategies.
+// The bytes that the write rate counts, by the names of the strategies: the table stores no facts.
 std::string what_is_counted(const Frame& table) {
     const auto strategies = texts_in(table, "rung");
     const auto is_text = [](const std::string& strategy) {
@@ -205,8 +205,8 @@ bool is_strategy_run(const Run& run) {
            time->summary.n > 0 && !run.setting(setting::kStrategy).empty();
 }
 
-// Runs of older versions did not store the ranks that took part: job_time_s has a column for each,
-// or the options give them if samples were not read.
+// Runs of older versions did not store the number of ranks that took part: it is the number of
+// columns of job_time_s, or if samples were not read, follows from the options.
 std::int64_t ranks_of(const Run& run) {
     const auto stored = base::number_in<std::int64_t>(run.fact(fact::kParticipants));
     if (stored && *stored > 0) return *stored;

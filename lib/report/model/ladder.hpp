@@ -10,7 +10,7 @@
 
 namespace ranklab::report::model {
 
-/// Whether the run is of one strategy and has a job time. The run that holds a ladder is not.
+/// Whether the run is of one strategy and has a job time. False for a run that holds a ladder.
 bool is_strategy_run(const results::Run& run);
 /// Ranks that took part, at least 1; worker processes, 0 for strategies that have none.
 std::int64_t ranks_of(const results::Run& run);
@@ -20,9 +20,10 @@ std::string records_text(const results::Run& run);
 
 struct Ladder {
     std::string title = {};
-    /// A row per strategy, ranks and workers: "strategy" (with ranks and workers if rows of it
-    /// differ), "job_time_s", "speedup" (over row `base`), rates, "verified", "tier": "as fast"
-    /// if the time lies within the interval of the fastest verified row, else "slower".
+    /// A row per strategy, number of ranks and number of workers. Columns: "strategy" (with the
+    /// ranks, or the workers, if a row of that strategy has more than one), "job_time_s", "speedup"
+    /// (over row `base`), rates, "verified", and "tier": "as fast" if the row's interval reaches
+    /// the interval of the fastest verified row, else "slower".
     Frame table = {};
     std::size_t base = 0;  ///< the baseline strategy's row; the first if that was not measured
     std::vector<Finding> findings = {};

@@ -1,5 +1,5 @@
-// Published figures and scaling curves to compare with ours: results/reference/*.csv, whose README
-// describes the columns.
+// Published numbers and scaling curves to compare with ours: results/reference/*.csv. The README
+// there describes the columns.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,22 @@
 
 namespace ranklab::report::model {
 
-/// Published figures, each with the document that it is from.
+/// Published numbers, each with its source document.
 using References = std::vector<base::CsvRow>;
 /// Whether the row's cell same_as has conditions, and the run meets all of them.
 bool is_same_experiment(const base::CsvRow& reference, const results::Run& run);
 /// Reads all *.csv of the folder except kPublishedCurves; nothing if there is no such folder. Warns
-/// of a file that cannot be read, and leaves its figures out.
+/// of a file that cannot be read, and leaves out the numbers in it.
 References read_references(const std::filesystem::path& folder);
 
-/// A line per published figure of the run's experiment whose quantity the run measured.
+/// A line per published number of the run's experiment whose quantity the run measured.
 std::string reference_lines(const results::Run& run, const References& references);
 
 struct PublishedCurve {
     std::string name;
     bool weak = false;  ///< each node or device keeps its work; else all share one work
-    /// A reason to doubt the curve, as the README describes it: "contradicts"; "": none.
+    /// The column `caution` of the file, a code that results/reference/README.md lists, such as
+    /// "contradicts"; "": none.
     std::string caution;
     /// At least two ascending numbers of nodes or devices, and the rate per node or device at each,
     /// in any unit.
@@ -41,7 +42,7 @@ struct PublishedCurve {
     double efficiency(std::size_t point) const { return rates_per_x[point] / rates_per_x[0]; }
 };
 
-/// The name of the file in the folder of published figures.
+/// The name of the file in the folder of published numbers.
 inline constexpr const char* kPublishedCurves = "curves.csv";
 /// Throws DataError with the line if the file cannot be read or a row is not a curve.
 std::vector<PublishedCurve> read_published_curves(const std::filesystem::path& path);

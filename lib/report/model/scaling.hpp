@@ -17,7 +17,7 @@ inline constexpr std::size_t kNoBaseline = std::numeric_limits<std::size_t>::max
 
 /// A group against its baseline in one kind of scaling.
 struct BaselineComparison {
-    std::size_t baseline = kNoBaseline;    ///< place of a group
+    std::size_t baseline = kNoBaseline;    ///< index of a group
     double work = 1;                       ///< of all ranks, relative to the baseline
     stats::RatioEstimate efficiency = {};  ///< per core or GPU; NaN: none
 

@@ -67,8 +67,8 @@ Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
     return finding;
 }
 
-// Whether the keys are only ways to work together or to write, and the rows agree in all else. Ways
-// to sum gradients are compared on equally many cores.
+// Whether the groups' keys are only ways to work together or to write, and the rows agree in all
+// else. Ways to sum gradients are compared on equally many cores.
 bool did_the_same_work(const Groups& groups, const Rows& rows) {
     const auto is_way = [](const std::string& key) {
         return key == setting::kStrategy || !is_work(key);
@@ -146,7 +146,7 @@ void add_weak(Scaling& scaling, const Groups& groups) {
             scaling.findings.push_back(weak_finding(scaling, groups, i));
 }
 
-// Whether the rows differ in nothing but the keys.
+// Whether the rows differ in nothing but the groups' keys.
 bool is_one_work(const Groups& groups, const Rows& rows) {
     return std::ranges::all_of(rows, [&](std::size_t row) {
         return std::ranges::all_of(groups.differing(rows.front(), row), [&](const auto& factor) {

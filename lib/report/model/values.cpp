@@ -50,7 +50,8 @@ const Field* find_field(const std::string& key) {
     return field == kFields.end() ? nullptr : field;
 }
 
-// Of facts that match a pattern, "environment.*" is always known, "libraries.*" only from runs.
+// Any fact "environment.NAME" is known; other facts that match a pattern, such as "libraries.*",
+// only from runs.
 bool is_known_key(const std::string& key) {
     const auto* const fact = vocabulary::find_fact(key);
     return find_field(key) != nullptr || vocabulary::find_setting(key) != nullptr ||
@@ -100,7 +101,7 @@ double last_of_epochs(const results::Run& run, const std::string& measurement) {
     const results::Table* epochs = run.find_table("epochs");
     const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(measurement);
     if (values == nullptr) return stats::kNone;
-    // The last epoch may have ended before its evaluation, with NaN.
+    // The last epoch may have ended before its evaluation, which leaves NaN.
     const auto last = std::find_if(values->rbegin(), values->rend(),
                                    [](double value) { return std::isfinite(value); });
     return last == values->rend() ? stats::kNone : *last;

@@ -67,8 +67,8 @@ Cell cell_at(const results::Table& table, const std::string& column, std::size_t
 /// of phases are maxima over ranks, which do not add up.)
 std::vector<StoredRow> step_parts(const results::Run& run);
 
-/// What a run used of its job, as seff reports it: "97 % of 2 CPUs for 14.2 s (waiting in MPI
-/// counts), 812 MiB of memory"; "" if the run has no table `job_use`.
+/// What a run used of its job, as seff reports it: the percentage of CPU time, which includes
+/// waiting in MPI, and memory; "" if the run has no table `job_use`.
 std::string use_text(const results::Run& run);
 
 /// A stored table for people: units instead of endings of names, intervals joined with their

@@ -33,7 +33,7 @@ std::string runs_of(const figures::Source& source);
 Frame values_of(const Frame& runs, const Places& columns);
 std::string definitions_of(const model::Groups& groups);
 
-/// The page in UTF-8 HTML. `reference`: the folder of published figures (results/reference/*.csv);
+/// The page in UTF-8 HTML. `reference`: the folder of published numbers (results/reference/*.csv);
 /// empty: none are shown. Without gnuplot the page has the numbers of figures and says why their
 /// pictures are missing. Throws what ChosenRuns::visit throws.
 std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& reference = {});
@@ -48,15 +48,15 @@ struct Centre {
 /// has an unknown key.
 Centre centre_of(const std::filesystem::path& path, const std::string& name);
 
-/// The largest scale up to which every point meets the centre's threshold, and whether its whole
-/// interval does; without a threshold the last point. `rows`: one curve in a table of
-/// figures::scaling_over_ranks, the base first.
+/// Finds the largest scale up to which every point meets the centre's threshold; the verdict says
+/// whether the whole interval at that scale meets it, too. Without a threshold: the last point.
+/// `rows`: one curve in a table of figures::scaling_over_ranks, the base first.
 Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const Centre& centre);
 
 /// A row per point of the scaling sections: its efficiency among those of published curves of the
 /// same kind, at the same multiple of the base's cores, GPUs or nodes, both on one node or both on
-/// several. Left out are curves without communication, contradictory ones, and those that are not
-/// known to leave a node.
+/// several. Leaves out curves without communication, contradictory curves, and curves that are not
+/// known to span several nodes.
 Frame placed_among(const std::vector<model::PublishedCurve>& published,
                    const std::vector<figures::Section>& scaling);
 

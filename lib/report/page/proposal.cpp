@@ -23,7 +23,8 @@ using figures::Section;
 
 constexpr const char* kFigures = "ranklab report --plots plots (same runs) draws the figures";
 
-// Without an interval for a single run: its own interval would not cover the next run.
+// Node-hours of `steps` steps. A single run gets no interval: the one within the run would not
+// cover the next run.
 std::string node_hours(const Frame& table, std::size_t row, double steps) {
     const Cell& time = table.at(row, vocabulary::kStepTime);
     const double factor = steps * table.at(row, "nodes").number / 3600;

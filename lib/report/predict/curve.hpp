@@ -30,8 +30,7 @@ struct Measured {
 
 /// Reads a CSV with the columns ranks, time_s or rate, optionally low, high (a 95 % interval) and
 /// nodes. Rows with the same rank count are repeats, in order. Without `scaling`, times that fall
-/// faster than the square root of the ranks are strong scaling, others weak. Throws DataError with
-/// the line.
+/// faster than 1 / sqrt(ranks) are strong scaling, others weak. Throws DataError with the line.
 Measured read_points(const std::filesystem::path& path, std::optional<forecast::Scaling> scaling);
 
 /// Takes the curve with the most rank counts among the runs. Throws OptionError if there is none.

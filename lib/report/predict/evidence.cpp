@@ -14,8 +14,8 @@ namespace {
 
 using results::Run;
 
-// The options on which a rank's work on one sample depends, with their values. An unset flag equals
-// one that an older program did not have.
+// The options on which a rank's work on one sample depends, with their values. Options with the
+// value "" or "false" are left out, so that an unset flag equals one that an older version lacks.
 std::map<std::string, std::string> sample_work(const Run& run) {
     std::map<std::string, std::string> work;
     for (const auto& [key, value, number] : run.config)
@@ -77,7 +77,7 @@ SharedWork shared_in(const Run& run) {
     found.computing_s = step->samples;
     for (std::size_t i = 0; sync != nullptr && i < sync->samples.size(); ++i)
         found.computing_s.at(i) -= sync->samples[i];
-    // Gradient sums inside backward would count as computing; steps without communication do not.
+    // Gradient sums in backward would count as computing; steps without communication have none.
     const auto* apart = run.find("step_without_communication_s");
     const auto summary = run.says(fact::kSumsInBackward) && apart != nullptr
                              ? apart->summary

@@ -18,7 +18,8 @@ namespace ranklab::report::predict {
 /// One micro-batch of a rank that is alone on its host.
 struct AloneWork {
     forecast::RankWork work = {};
-    /// Relative half-width of the step's interval, or the largest distance to an older run.
+    /// Relative: the half-width of the step's interval, or the largest deviation of an older run if
+    /// that is more.
     double half_width = 0;
 };
 

@@ -50,8 +50,9 @@ std::size_t count_of(std::int64_t number) {
     return static_cast<std::size_t>(number);
 }
 
-// Reduces as the measured run did; if only one of run and forecast spans hosts, as train does by
-// default (docs/overlap.md). A reduction of each parameter alone is forecast in buckets.
+// Transfer and progress are the measured run's. If that run has one rank, or only one of run and
+// forecast spans hosts, they are train's defaults (docs/overlap.md). A strategy that reduces each
+// parameter alone is forecast in buckets.
 void settle_allreduces(Setup& setup, const WhatIf& what_if) {
     const auto& like = *setup.shared.run;
     const bool is_of_several = like.hosts.size() > 1, between_hosts = setup.between_hosts(),

@@ -42,7 +42,7 @@ struct MechanismForecast {
     double exposed_s() const { return step_s - compute_s; }
 };
 
-/// The chosen runs of train, and all runs of comm.
+/// The chosen runs of train, and all runs of comm in the file.
 std::vector<results::Run> runs_for_mechanism(const model::ChosenRuns& chosen);
 /// One forecast for each of `ranks`. `force`: beyond 64 times the largest run's ranks, too.
 std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> runs,
@@ -56,8 +56,8 @@ struct CapAdvice {
     double cap_mb = 0;
     stats::RatioEstimate gain = {};  ///< step time with what_if's cap / with cap_mb
 };
-/// Returns the cap from 1 to 100 MiB with the shortest step; nullopt without a forecast. `what_if`
-/// has a cap.
+/// Returns the cap from 1 to 100 MiB with the shortest step; nullopt without a forecast. Requires a
+/// cap in `what_if`.
 std::optional<CapAdvice> best_bucket_cap(std::span<const results::Run> runs, WhatIf what_if,
                                          std::size_t ranks);
 

@@ -66,7 +66,7 @@ void add(const PointRow& row, CurvePoint& point) {
             std::fmax(point.deviation, std::log(row.high / row.low) / (2 * kHalfWidths));
 }
 
-// Ranks that a node of this run can hold: those it had, or as many as it has cores for.
+// The ranks that the node of a one-node run can hold: as many as ran, or as its CPUs allow if more.
 double node_holds(const results::Run& run) {
     const double there = base::real(run.hosts.size());
     const auto cpus = base::number_in(run.fact(fact::kLogicalCpus));
@@ -151,7 +151,7 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
         if (run.argv.starts_with("ranklab "))
             found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());
     }
-    // `run` is now the largest point's.
+    // `run` is now a run at the largest rank count.
     const auto number = [](const std::string& text) {
         return base::number_in(text).value_or(kNone);
     };
