@@ -45,8 +45,8 @@ void print_verbs(const CommandGroup& program) {
                                  verb.text.summary));
 }
 
-// A library below app may name settings of several programs in its error: leaves out those that
-// this program does not have.
+// Leaves out the settings that this program does not have: a library below app may name settings of
+// several programs in its error.
 base::Settings known_to(const options::Schema& schema, base::Settings settings) {
     std::erase_if(settings, [&](const std::string& name) {
         const bool variable = name.front() >= 'A' && name.front() <= 'Z';

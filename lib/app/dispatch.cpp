@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Each with the example that the help shows.
+// All commands, each with the example that the help shows.
 const ProgramText kCommands[] = {
     {"train", "",
      "trains a network on one or many ranks and times every phase (start with mpirun or srun)",

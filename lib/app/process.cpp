@@ -24,9 +24,9 @@
 namespace ranklab::app {
 namespace {
 
-// Bytes below which glibc keeps freed blocks, the largest value that it accepts (older versions: 32
-// MiB). By default it returns blocks above 128 KiB to the kernel, and each step faults them in
-// again.
+// Bytes: glibc keeps freed blocks below this size. These are the largest values that glibc accepts
+// (older versions: 32 MiB). By default it returns blocks above 128 KiB to the kernel, and each step
+// faults them in again.
 constexpr int kKeepBytes[] = {1 << 30, 32 << 20};
 
 // Replaces standard streams that the caller has closed by a descriptor that cannot be written.

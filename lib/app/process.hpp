@@ -61,7 +61,7 @@ void write_json_file(const vocabulary::CommonSettings& common,
 /// A file or folder that ships with the program: installed, or in the source tree of this build;
 /// empty if in neither.
 std::filesystem::path shipped(const char* installed, const char* in_source);
-/// The folder of published figures, by shipped().
+/// The folder of published measurements, found by shipped().
 std::filesystem::path reference_folder();
 
 }  // namespace ranklab::app

@@ -34,7 +34,7 @@ const ProgramText kText{
     "not be compared, and 7 that no verdict is possible (no usable run, or\n"
     "--inconclusive fail).\n"};
 
-// "5%", "2.5 %".
+// Returns 0.025 for "2.5%" or "2.5 %".
 double fraction(const std::string& option, const std::string& text) {
     const auto value = base::percentage_in(text);
     if (!value || !(*value > 0 && *value < 100))

@@ -114,7 +114,7 @@ Json rank_json(const host::Placement& p) {
             {"libraries", p.libraries}};
 }
 
-// One object by docs/schema/doctor.schema.json.
+// A JSON object that follows docs/schema/doctor.schema.json.
 std::string json_of(const Examination& seen) {
     Json checks = Json::object(), findings = Json::array(), ranks = Json::array(),
          facts = Json::object();

@@ -26,7 +26,7 @@
 namespace ranklab::app {
 namespace {
 
-// The figures that seff reports for a job, by rank.
+// One row per rank: CPU time and memory, as Slurm's seff reports them for a job.
 results::Table use_table(const std::vector<host::Use>& uses) {
     results::Rows table("job_use");
     for (const auto& use : uses)
@@ -35,7 +35,7 @@ results::Table use_table(const std::vector<host::Use>& uses) {
     return std::move(table).table();
 }
 
-// The parts that all ranks have, in order.
+// One row per part of the start-up that all ranks have, in order: mean and slowest rank, in s.
 results::Table start_up_table(const std::vector<std::vector<host::StartUp::Part>>& ranks) {
     const auto seconds = [&](std::size_t rank, std::size_t part) {
         return ranks[rank][part].seconds;

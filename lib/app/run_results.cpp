@@ -120,7 +120,7 @@ std::string export_some(const ResultsSettings& asked) {
     return fmt::format("{}: {} runs\n", *asked.output, ids.size());
 }
 
-// The runs that meet the conditions, without the last --keep-last of them.
+// The runs that meet the conditions, without the newest --keep-last of them.
 std::vector<RunHeader> doomed_runs(const std::string& file, const ResultsSettings& asked) {
     const auto runs = chosen(file, asked);
     if (runs.everything() && !asked.keep_last)

@@ -24,7 +24,8 @@
 namespace ranklab::app {
 namespace {
 
-// Seconds. A short --stall-timeout is meant for the work, but a slow file system delays the start.
+// Seconds: the shortest time limit of the start. A shorter --stall-timeout is meant for the work,
+// but a slow file system delays the start.
 constexpr double kShortestStart = 15;
 
 double limit_of_start(double stall_timeout_s) {
@@ -113,7 +114,7 @@ int Session::conclude(const std::function<int()>& work) {
 
 namespace {
 
-// How this process starts MPI. With a config file, which is not read yet, always with MPI.
+// How this process starts MPI. Assumes that a config file, which is not read yet, needs MPI.
 comm::Start start_of(const Program& program, const options::Options& words) {
     const auto common = words.fields<vocabulary::CommonSettings>();
     // Without MPI, so that the launch guard can refuse the step.

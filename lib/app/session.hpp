@@ -68,8 +68,8 @@ struct Program {
 
 /// Answers --help, --version and `answers_early` without MPI; otherwise starts a Session and works
 /// on every rank. A single process reports wrong options before MPI_Init. In a job the ranks agree
-/// first, since the launcher would kill rank 0 before it has printed the error if another rank left
-/// early. A process without a launcher starts MPI only if the program needs it.
+/// first: if another rank left early, the launcher would kill rank 0 before it has printed the
+/// error. A process without a launcher starts MPI only if the program needs it.
 int run_mpi_program(const Program& program, const Words& words);
 
 /// Collective, before any other exchange. Throws OptionError if the ranks' command lines or

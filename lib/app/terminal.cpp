@@ -16,7 +16,7 @@ namespace {
 constexpr auto kBetweenRedraws = std::chrono::milliseconds(100);
 constexpr auto kBetweenLines = std::chrono::seconds(5);
 constexpr auto kUntilTold = std::chrono::seconds(4);     // until silent work is reported
-constexpr auto kBetweenTold = std::chrono::seconds(30);  // between reports that are lines
+constexpr auto kBetweenTold = std::chrono::seconds(30);  // between reports as plain lines
 constexpr std::size_t kShortestBar = 10, kLongestBar = 30;
 
 // Ignores errors: the work goes on without a terminal.

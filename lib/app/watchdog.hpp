@@ -29,8 +29,8 @@ class StallRule {
 };
 
 /// Checks the counter of base/progress.hpp once a second. If the count has not changed for the
-/// limit, reports the rank's present work and ends the job with exit code 5; before MPI has
-/// started, the process. A rank that waits in MPI for a dead or stopped one stalls, too.
+/// limit, reports the rank's present work and ends the job (before MPI has started, the process)
+/// with exit code 5. A rank that waits in MPI for a dead or stopped rank stalls, too.
 class Watchdog : base::Immovable {
   public:
     /// `seconds` 0: never. `progress` knows the rank's present work.

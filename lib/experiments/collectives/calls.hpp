@@ -33,8 +33,8 @@ enum class RankReduction { rank_0, mean, shortest, longest };
 
 std::string text_of(CallSync between);
 
-/// Folds the ranks' times of a call into one. Ranks without a part in the operation have NaN.
-/// Returns NaN if all ranks have. rank_0 takes the lowest rank with a part.
+/// Folds the ranks' times of a call into one, leaving out NaN, the time of ranks without a part in
+/// the operation. Returns NaN if no rank has a part. rank_0 takes the lowest rank with a part.
 double over_ranks(std::span<const double> of_ranks, RankReduction policy);
 
 /// Returns the microseconds per message of each call, one number for all ranks. For an operation
@@ -55,7 +55,7 @@ Fault parse_fault(const std::string& text);
 struct CallTimes {
     /// One value per call. With CallSync::nothing_loop one value: the mean.
     std::vector<double> seconds;
-    std::vector<double> came_s;  ///< begin of each of these calls, on this rank's clock
+    std::vector<double> came_s;  ///< begin of each value's call, on this rank's clock
     double wall_s = 0;           ///< of the whole loop
     int late_begins = 0;         ///< CallSync::window: calls begun after the agreed moment
 

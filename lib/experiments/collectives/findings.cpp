@@ -157,8 +157,8 @@ std::string verdict_of(const stats::Summary& left, const stats::Summary& right) 
     return left.median <= right.median ? "holds" : "cannot tell";
 }
 
-// Among many comparisons some look violated by chance: if there are several sizes, one counts only
-// if the ratio of a neighbour exceeds kMatters, too.
+// Among many comparisons some look violated by chance. If there are several sizes, a violation
+// counts only if the ratio at the next smaller or larger size exceeds kMatters, too.
 void ignore_isolated_violations(std::span<GuidelineRow> rows) {
     if (rows.size() < 2) return;
     const auto broken = [&](std::size_t i) {

@@ -16,7 +16,7 @@
 namespace ranklab::experiments {
 
 /// Returns how many seconds after the first rank of `control` this rank began each call; NaN for
-/// calls in which this rank had no part. `offset_s`: of its clock. Collective.
+/// calls in which this rank had no part. `offset_s`: this rank's clock offset. Collective.
 std::vector<double> behind_the_first(const CallTimes& times, comm::Communicator& control,
                                      double offset_s);
 
@@ -41,7 +41,8 @@ class Arrivals {
 
     /// Median seconds after the first rank; NaN without calls.
     double late_s(std::size_t rank) const;
-    /// Share of calls that the rank began last, with a skew above the clocks' error; NaN if none.
+    /// Share of calls that the rank began last, with a skew above the clocks' error; NaN without
+    /// calls.
     double last_share(std::size_t rank) const;
     /// Median over calls of the seconds from the first to the last rank; NaN without calls.
     double skew_s() const;
@@ -74,12 +75,14 @@ struct GuidelineRow {
 /// Checks the performance guidelines of an MPI library, which need no reference machine: no
 /// operation may take longer than other operations that together do the same (Traff, Gropp &
 /// Thakur, Self-Consistent MPI Performance Guidelines, 2010). One row per guideline and size at
-/// which all its operations were timed. VIOLATED: the left side's interval lies more than a tenth
-/// above the sum of the right side's upper ends and, if there are several sizes, the ratio() of a
-/// neighbour exceeds 1.1, too. Fewer than 20 calls give no verdict.
+/// which all its operations were timed. VIOLATED: the lower end of the interval left of "<="
+/// exceeds 1.1 times the sum of the upper ends right of it; if the guideline has several rows, the
+/// ratio() at the next smaller or larger size exceeds 1.1, too. With fewer than 20 calls: cannot
+/// tell.
 std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed);
 
-/// The setting that makes the library ("Open MPI v4.1.4, ...") use another algorithm.
+/// The setting by which the library ("Open MPI v4.1.4, ...") uses another algorithm for
+/// `operation`.
 std::string tuning_of(comm::Operation operation, const std::string& library);
 
 }  // namespace ranklab::experiments

@@ -128,7 +128,7 @@ class Sweeper : base::Immovable {
             std::vector<Visit> visits;
             for (std::size_t row = first; row < sweep_.rows.size(); ++row)
                 visits.push_back({row, calls[round], round + 1 == calls.size()});
-            if (round > 0)  // the first goes from small to large, as users expect
+            if (round > 0)  // the first round goes from small to large, as users expect
                 for (std::size_t i = visits.size(); i > 1; --i)
                     std::swap(visits[i - 1], visits[random() % i]);
             order_.insert(order_.end(), visits.begin(), visits.end());

@@ -190,7 +190,8 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// Times by level, load and type: only sums, and out of place if the operation has that form.
+// Times by level, load and type. Only reductions by sum, and out of place if the operation has that
+// form.
 using Group = std::tuple<std::string, std::string, std::string>;
 std::map<Group, TimedMessages> timed_of(const results::Run& run, const Sweep& sweep) {
     std::map<Group, TimedMessages> all;

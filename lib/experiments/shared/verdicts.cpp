@@ -47,14 +47,14 @@ constexpr double kShareThatMatters = 0.05;
 constexpr std::array kWholes{vocabulary::kStepTime, vocabulary::kJobTime, vocabulary::kEpochTime,
                              vocabulary::kCallTime};
 
-// Statistics of a measurement's rows, each the maximum over ranks.
+// Statistics over a measurement's rows; the value of a row is its maximum over ranks.
 struct Series {
     stats::MedianEstimate estimate;
     stats::Outliers outliers;
     std::size_t warmup_fixed = 0, warmup_detected = 0;
 };
 
-// Estimates a rate by its reciprocals, which are times, as its summary does.
+// Estimates a rate's median from the reciprocals (times), as the rate's summary does.
 stats::MedianEstimate estimate_of(const Measurement& m, std::vector<double> counted) {
     if (m.kind != Kind::rate) return stats::estimate_median(counted);
     for (double& value : counted) value = 1 / value;

@@ -22,7 +22,8 @@ struct CheckResult {
 void fill_verdicts(results::Run& run, const std::vector<CheckResult>& verdicts);
 
 /// Adds a failure that did not end the run, such as in writing a file besides the results: as a
-/// warning, and as the exit code if that is 0 or 7. For rank 0, whose code is the job's.
+/// warning, and as the exit code if that is 0 or 7. Called on rank 0, whose exit code becomes the
+/// job's.
 void add_failure(results::Run& run, const base::Failure& failure);
 
 /// Called once all measurements are added. Gives each measurement of at least 6 rows (axis not

@@ -72,7 +72,8 @@ std::string why_foreign_hdf5(const fs::path& path) try {
     return fmt::format("cannot be opened: {}", error.what());
 }
 
-// Judges by the first bytes. Accepts an empty file, which a killed run may leave.
+// Returns why the file's first bytes are not a record's, or "". Accepts an empty file, which a
+// killed run may leave.
 std::string why_foreign_record(const fs::path& path) {
     std::string head(128, '\0');
     std::ifstream file(path, std::ios::binary);

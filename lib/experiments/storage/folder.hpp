@@ -25,12 +25,12 @@ void check_fits(const StorageOptions& options);
 /// Throws OptionError if the strategy would replace a file that ranklab io did not write.
 void check_files(const StorageOptions& options);
 
-/// Rank 0 makes the folder and missing parents. At the end it removes those of them that are empty,
-/// except with --keep. Both arguments must outlive it.
+/// Rank 0 makes the folder and missing parents. At the end it removes the folders that it made, if
+/// they are empty, except with --keep. Both arguments must outlive it.
 class StorageFolder : base::Immovable {
   public:
     /// Throws OptionError or EnvironmentError if the folder cannot be made or written, or has no
-    /// room; with --read-only DataError if it is missing. Collective.
+    /// room; with --read-only DataError if the folder or the first file is missing. Collective.
     StorageFolder(comm::Communicator& control, const StorageOptions& options);
     ~StorageFolder();
 

@@ -32,7 +32,8 @@ std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs
             {"storage", "file_system", base::join({found.begin(), found.end()}, " ")}};
 }
 
-// The nearest ceiling in the run's table `ceilings`, even if it is not the limit.
+// The ceiling with the longest time in the run's table `ceilings`, even if it is marked as not the
+// limit.
 struct Nearest {
     std::string ceiling = "n/a";
     double percent = stats::kNone;

@@ -46,8 +46,8 @@ struct StorageCommand {
     std::vector<StorageOptions> strategies;
 };
 
-/// Settles open options. Throws OptionError if two conflict. Each of several strategies gets a
-/// folder of its own.
+/// Settles the options that were not given. Throws OptionError if two conflict. Each of several
+/// strategies gets a folder of its own.
 StorageCommand settle_storage(const options::Options& given,
                               const vocabulary::CommonSettings& common);
 

@@ -128,7 +128,7 @@ ReadPlan plan_in_order(const WrittenBy& written, int rank) {
 ReadPlan plan_for_others(const WrittenBy& written, int rank) {
     const auto ranks = static_cast<int>(written.node.size());
     if (ranks == 1) return plan_in_order(written, rank);
-    if (!written.known) {  // not the rank of the timed passes
+    if (!written.known) {  // the next rank reads, not the rank of the timed passes
         auto shifted = numbers(1, ranks);
         shifted.push_back(0);
         return plan_of(written, shared_out(written.writer.size(), shifted), rank);

@@ -52,7 +52,8 @@ void note_writers(WrittenBy& written, const io::Strategy& strategy, comm::Commun
 
 /// Plans that each rank reads its base::share_of the records.
 ReadPlan plan_in_order(const WrittenBy& written, int rank);
-/// Plans that no rank of several reads what it wrote; ranks of other nodes read if there are any.
+/// Plans that no rank reads what it wrote, unless there is one rank only. If there are other nodes,
+/// their ranks read.
 ReadPlan plan_for_others(const WrittenBy& written, int rank);
 
 }  // namespace ranklab::experiments

@@ -50,8 +50,8 @@ Repeater::~Repeater() {
     if (abandoned_ || std::uncaught_exceptions() > 0) static_cast<void>(ranks_.release());
 }
 
-// A strategy object makes one writing. Destroying it closes files, worker processes and
-// communicators.
+// Makes a new strategy object, since one object makes one writing. Destroying the old one closes
+// files, worker processes and communicators.
 void Repeater::renew() {
     times_ = {};
     done_ = 0;
@@ -91,7 +91,7 @@ Writing Repeater::write(Turn turn) {
     control_.barrier();
     comm::all_or_throw_polling(control_, [&] {
         // After an error renew() ends worker processes and closes files before other ranks learn of
-        // it.
+        // the error.
         try {
             if (writes()) writing = write_timed();
             progress_.activity("waiting for the ranks that write");

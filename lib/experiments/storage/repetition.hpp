@@ -76,7 +76,7 @@ class Repeater : base::Immovable {
                                    std::optional<base::Clock::time_point> deadline);
     /// Removes the records' files.
     void remove();
-    /// After a failure or a signal: no transfer completes any more. Not collective.
+    /// Called after a failure or a signal, when no transfer completes any more. Not collective.
     void abandon() { abandoned_ = true; }
 
     /// The parts of make(). The files of an earlier writing are removed before the clock starts.

@@ -49,7 +49,8 @@ class Schedule : base::Immovable {
             turn_.of += options.warmup() + options.repetitions;
         }
     }
-    // Removes the folders in reverse order: the first one created their common parent.
+    // Removes the folders in reverse order: the first entry may also have made the parent folder,
+    // which can be removed only once it is empty.
     ~Schedule() {
         while (!entries_.empty()) entries_.pop_back();
     }
@@ -180,7 +181,7 @@ class Schedule : base::Immovable {
     Turn turn_{.number = 0, .of = 0};
     std::mt19937_64 random_;
     int signal_ = 0;
-    std::exception_ptr failure_;  // the first strategy's
+    std::exception_ptr failure_;  // of the first strategy that failed
 };
 
 }  // namespace

@@ -222,7 +222,7 @@ void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
     results::Rows table("ablation");
     for (std::size_t k = 0; k < kTrialNames.size(); ++k) {
         const auto some = of_kind(trials, static_cast<Trial>(k));
-        if (some.empty()) continue;  // no trials without communication: nothing is sent
+        if (some.empty()) continue;  // a run that sends nothing has no nocomm and compute
         run.measurements.push_back(throughput(some, kTrialNames[k]));
         const auto& rates = run.measurements.back().samples;
         table.add({std::string(kTrialNames[k]), static_cast<std::int64_t>(some.size()),

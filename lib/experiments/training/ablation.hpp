@@ -52,15 +52,15 @@ struct Part {
 };
 
 /// Returns the parts of the step, which add up to T(full). T is the step time of the slowest rank,
-/// mean over trials of one kind; C is compute, or synthetic without nocomm. compute = mean over
-/// ranks of C. imbalance = T(C) - compute. communication = T(full) - T(nocomm), or 0. input =
-/// T(full) - T(synthetic). rest = what remains: parts that hide each other, or noise. `trials`
-/// holds at least one trial of full and of C.
+/// mean over trials of one kind; C is the trial compute, or synthetic if there are no trials
+/// without communication. compute = mean over ranks of C. imbalance = T(C) - compute. communication
+/// = T(full) - T(nocomm), or 0. input = T(full) - T(synthetic). rest = what remains: parts that
+/// hide each other, or noise. `trials` holds at least one trial of full and of C.
 std::vector<Part> waterfall(const std::vector<TrialTimes>& trials);
 
-/// Returns "compute limits: compute 97.1 %, input 2.0 %, ..." if the largest part, apart from the
-/// rest, was longer than the next one (Student's t at 95 %, one difference per round), otherwise
-/// "undecided: ...".
+/// Returns "compute limits: compute 97.1 %, input 2.0 %, ..." if the largest part (the rest
+/// excluded) was longer than the next one (Student's t at 95 %, one difference per round),
+/// otherwise "undecided: ...".
 std::string what_limits(const std::vector<TrialTimes>& trials);
 
 /// Adds throughput_*_samples_per_s and the tables `ablation` and `waterfall`. `trials` has at least

@@ -32,7 +32,8 @@ torch::Tensor loss_of(nn::Model& model, const TrainingOptions& options) {
     return model.loss(model.forward(batch.input), batch.targets);
 }
 
-// The first step finds the order of gradients, and the second sums the buckets of all later steps.
+// The first step finds the order in which gradients come; from the second step on the buckets are
+// those that all later steps sum.
 void settle_buckets(train::GradientSync& sync, const torch::Tensor& loss) {
     sync.begin_step({loss}, true);
     loss.backward();

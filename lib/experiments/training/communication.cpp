@@ -18,7 +18,7 @@ namespace {
 
 using measure::RankSamples;
 
-// A straggler comes last in this share of steps, and costs the others this share of a step.
+// A straggler comes last in this share of steps, and costs other ranks this share of a step.
 constexpr double kMostlyLast = 0.8;
 constexpr double kNoticeableWait = 0.05;
 // Largest probability that one of equally fast ranks comes last so often by chance. It is small
@@ -129,7 +129,7 @@ void add_reductions_table(results::Run& run, const std::vector<BucketTimes>& buc
 struct RankWaiting {
     double waited = 0;            // s, median over steps
     std::int64_t last_times = 0;  // steps in which the rank came last
-    std::string phase = "none";   // that exceeds the other ranks' mean most
+    std::string phase = "none";   // in which this rank exceeds the other ranks' mean the most
     double excess = 0;            // s, of this phase
 };
 
@@ -216,11 +216,13 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
         });
     };
     for (std::size_t i = 0; i < by_rank.front().reductions.size(); ++i) {
-        // An early rank's time includes waiting for the last one: the shortest is the transfer.
+        // An early rank's time includes waiting for the last rank: the shortest time is the
+        // transfer.
         const double transfer = moving_time(shortest(moving_time, i)->reductions[i]);
         result.transfers.push_back(transfer);
         result.transfer += transfer;
-        // The transfer ends on all ranks at once. The last rank's interval ends with it.
+        // All ranks end at once. The last rank waited for none: its interval ends with the
+        // transfer.
         const auto last = shortest(whole_time, i);
         const double end = last->reductions[i].end;
         result.hidden += overlap_of(end - transfer, end, last->backward_begin, last->backward_end);

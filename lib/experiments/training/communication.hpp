@@ -19,7 +19,7 @@ namespace ranklab::experiments {
 struct ReductionTimes {
     double ready = 0;   ///< this rank's gradients were complete
     double start = 0;   ///< handed to the library
-    double moving = 0;  ///< all ranks were known to have come, or the transfer began
+    double moving = 0;  ///< blocking: all ranks known to be ready; background: first poll
     double end = 0;     ///< the sum was complete
 };
 
@@ -54,14 +54,14 @@ class SampledSteps {
 };
 
 /// One step of all ranks, in s. Clocks of different hosts are never compared: a reduction ends on
-/// all ranks once the last one has come and the data has travelled, so the ranks' shortest (end -
+/// all ranks once the last rank has come and the data has travelled, so the ranks' shortest (end -
 /// moving) is the transfer. The rest of a rank's (end - start) is waiting. A rank is idle only if
 /// it waits outside of its backward.
 struct StepAnalysis {
-    double transfer = 0;            ///< sum over reductions: total communication
-    double hidden = 0;              ///< part of `transfer` in the backward of the last rank
-    std::vector<double> wait;       ///< by rank: sum over reductions
-    std::vector<double> idle;       ///< by rank: its waiting outside of backward
+    double transfer = 0;       ///< sum over reductions: total communication
+    double hidden = 0;         ///< part of `transfer` in backward of each reduction's last rank
+    std::vector<double> wait;  ///< by rank: sum over reductions
+    std::vector<double> idle;  ///< by rank: its waiting outside of backward
     std::vector<double> transfers;  ///< by reduction
     std::size_t last_rank = 0;      ///< the rank whose reductions waited least
 };
@@ -71,7 +71,7 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 /// 80 % of them, and chance alone would give that in at most one of a thousand runs.
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 
-/// Calls `take` with each step, by rank. Skips steps whose number of reductions is not that of the
+/// Calls `take` with each step, by rank. Skips steps with another number of reductions than the
 /// last step: buckets are rebuilt early in a run. Collective, one step at a time: memory does not
 /// grow with ranks.
 void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
@@ -85,7 +85,7 @@ struct Buckets {
 /// Medians over counted steps.
 struct StepMedians {
     measure::RankSamples phases;  ///< a row per phase, in base::Phase's order; a column per rank
-    double step = 0;              ///< s, of the slowest ranks' steps
+    double step = 0;              ///< s, of the slowest rank in each step
 };
 
 /// Collective. Adds the tables `communication` (one row per reduction) and `waiting` (one row per
@@ -113,7 +113,7 @@ struct OverlapEstimate {
 };
 
 /// Estimates by the formulae of docs/overlap.md. Gives an overlap only if there are enough pairs,
-/// stamps and step times agree, the value lies within 0 and 1, and its interval does not exceed
+/// stamps and step times agree, the value lies within 0 and 1, and its interval does not contain
 /// both.
 OverlapEstimate estimate_overlap(const OverlapPairs& pairs);
 

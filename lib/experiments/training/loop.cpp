@@ -22,7 +22,8 @@ std::vector<std::unique_ptr<StepObserver>> make_observers(ObservedRun& observed)
     return observers;
 }
 
-// Skipped steps do not count for the learning rate. A checkpoint stores how many there were.
+// Returns the optimizer steps of resumed runs. The checkpoint's scaler knows how many steps were
+// skipped, which do not count for the learning rate.
 std::int64_t updates_before(const ObservedRun& observed) {
     const auto* const scaler = observed.steps.scaler();
     return observed.schedule.first - (scaler == nullptr ? 0 : scaler->skipped());

@@ -29,8 +29,8 @@ struct HeldStorage {
 using Recorded = std::unordered_map<const void*, HeldStorage>;
 thread_local Recorded* recorded = nullptr;  // LibTorch's callbacks are plain functions
 
-// A storage counts once. A tensor of 0 samples has no bytes: the other dimensions of its largest
-// view are the size of a sample.
+// Counts each storage once. With 0 samples a tensor has no bytes: the other dimensions of the
+// storage's largest view give the bytes of one sample.
 void note_outputs(const at::RecordFunction& function, at::ObserverContext*) {
     for (const auto& output : function.outputs()) {
         if (!output.isTensor() || !output.toTensor().has_storage()) continue;
@@ -59,7 +59,8 @@ class Recording : base::Immovable {
     at::CallbackHandle handle_;
 };
 
-// The batch, and what autograd keeps of its forward: found with an empty batch, without computing.
+// Returns the memory of the batch and of what autograd keeps for backward, found with an empty
+// batch, without computing.
 MemoryPart activations_of(nn::Model& model, const TrainingOptions& options) {
     Recorded all;
     const Recording recording(all);
@@ -105,7 +106,7 @@ std::int64_t bucket_bytes(const TrainingOptions& options, std::int64_t gradients
     return gradients * 2 / static_cast<std::int64_t>(c10::elementSize(options.parameter_type()));
 }
 
-// Bytes of a rank's tensors, summed over its replicas. The last part is the sum of the others.
+// Bytes of a rank's tensors, summed over its replicas. The last part is the sum of all other parts.
 std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
     const auto& settings = options.settings;
     const std::int64_t replicas = settings.replicas.value_or(1);

@@ -34,9 +34,9 @@ class RunEnd {
     bool ask();
     bool interrupted() const { return late || stop.signal() != 0; }
 
-    /// Whether after the present step the ranks agree on going on.
+    /// Whether the ranks have to decide together, after the present step, whether to go on.
     bool due() const { return wanted_ || stop.due(); }
-    /// Makes the ranks agree after the present step. Called on all ranks.
+    /// Requests that decision after the present step. Called on all ranks.
     void agree_now() { wanted_ = true; }
     void agreed() { wanted_ = false; }
 
@@ -122,8 +122,8 @@ struct ObservedRun {
     std::size_t warmup_rows() const {
         return std::min(static_cast<std::size_t>(schedule.warmup), made.size());
     }
-    /// Whether a checkpoint is due after `step`: as --checkpoint-every says or each epoch, before
-    /// an evaluation, which takes long, and after the last step.
+    /// Whether a checkpoint is due after `step`: every --checkpoint-every steps (without it, at
+    /// each epoch's end). Besides, before an evaluation (which takes long) and after the last step.
     bool saves_after(std::int64_t step, bool last) const {
         const auto& settings = options.settings;
         const bool ends_epoch = schedule.ends_epoch(step);

@@ -55,7 +55,7 @@ std::string why_none(const OverlapEstimate& estimate, double overlap, const stat
 OverlapEstimate estimate_overlap(const OverlapPairs& pairs) {
     OverlapEstimate estimate;
     estimate.exposed = differences(pairs.with, pairs.without);
-    // Moving data takes processor time and makes backward longer: that part was not hidden.
+    // Moving data takes processor time and makes backward longer: this time was not hidden.
     estimate.backward_longer = differences(pairs.backward_with, pairs.backward_without);
     const double total = median(pairs.total);
     if (!(total > 0)) {

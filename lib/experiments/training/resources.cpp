@@ -17,7 +17,8 @@
 namespace ranklab::experiments {
 namespace {
 
-// True for fewer ranks than the configuration is made for, if no option sets their batch.
+// True if there are fewer ranks than the configuration is made for, and no option sets the batch
+// per rank.
 bool is_short_of_ranks(const TrainingOptions& options, int world_size) {
     const auto& settings = options.settings;
     return settings.expected_ranks && world_size < *settings.expected_ranks &&

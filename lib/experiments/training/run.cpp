@@ -104,7 +104,7 @@ measure::Schedule resumed(const measure::Schedule& schedule,
     return rest;
 }
 
-// Ranks draw different numbers (dropout). Rank 0 draws those of a run of one rank.
+// Ranks draw different numbers (dropout). Rank 0 draws the numbers that a run of one rank draws.
 void draw_own_numbers(std::uint64_t seed, int rank) {
     if (rank > 0) torch::manual_seed(seed + static_cast<std::uint64_t>(rank));
 }

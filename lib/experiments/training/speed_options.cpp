@@ -144,7 +144,7 @@ ComputeDevice::ComputeDevice(const TrainingSettings& settings, comm::Communicato
 std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model,
                                     const TrainingSettings& settings, torch::Device device) {
     const auto precision = train::precision_named(settings.precision);
-    // One call for both would make integers (BatchNorm's counts) floating-point.
+    // A single to(device, type) would make integers (BatchNorm's counts) floating-point.
     model->to(train::parameter_type(precision));
     if (!device.is_cpu()) model->to(device);
     if (settings.channels_last == "true") train::use_channels_last(*model);

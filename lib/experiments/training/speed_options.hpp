@@ -16,7 +16,7 @@
 
 namespace ranklab::experiments {
 
-/// The GPUs that this process sees and LibTorch can use.
+/// Returns the number of GPUs that this process sees and LibTorch can use.
 using CountGpus = std::function<std::int64_t()>;
 std::int64_t usable_gpus();
 
@@ -25,8 +25,9 @@ std::int64_t usable_gpus();
 void settle_speed(vocabulary::TrainingSettings& settings, int world_size,
                   const CountGpus& count_gpus = usable_gpus);
 
-/// Settles the memory format: as given, or else channels-last if `by_default` (the model's), on a
-/// GPU in 16 bits only, for tensor cores. Throws OptionError if LibTorch fails with it.
+/// Settles the memory format. If none is given, it is channels-last if the model prefers it
+/// (`by_default`), LibTorch handles it, and the device is a CPU or the precision has 16 bits
+/// (tensor cores). Throws OptionError if channels-last is given and LibTorch fails with it.
 void settle_channels_last(vocabulary::TrainingSettings& settings, const nn::Outline& outline,
                           bool by_default);
 

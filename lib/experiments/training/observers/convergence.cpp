@@ -28,7 +28,8 @@ class TargetInterval final : public StepObserver {
         observed_.end.enough = convergence_.reached() || out_of_time;
         return !observed_.end.enough;
     }
-    // A time limit in the last evaluation: with the planned steps made, --target-ci ended the run.
+    // If the time limit passed in the last evaluation, but after the planned steps, the run counts
+    // as ended by --target-ci.
     void end() override {
         if (!observed_.end.at_time_limit) return;
         const auto now = observed_.counted(observed_.made.back().step);

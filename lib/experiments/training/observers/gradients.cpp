@@ -81,7 +81,7 @@ std::vector<double> differences(const torch::Tensor& expected,
         const double most =
             given.defined() ? largest(given.detach().reshape({-1}) - wanted) : scale;
         const double difference = most <= allowed ? 0.0 : most;
-        // NaN would pass every comparison.
+        // Infinity instead of NaN, which the maxima over ranks and parameters could lose.
         worst.push_back(std::isfinite(difference) ? (scale > 0 ? difference / scale : difference)
                                                   : std::numeric_limits<double>::infinity());
         begin += parameter.numel();

@@ -20,7 +20,7 @@ struct Line {
 struct PhaseLine {
     Phase phase;
     const char* contents;
-    bool each_batch;  ///< else once per step
+    bool each_batch;  ///< false: once per step
 };
 constexpr PhaseLine kPhaseLines[] = {
     {Phase::data, "for batch in loader:", true},

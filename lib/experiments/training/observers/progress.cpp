@@ -17,7 +17,7 @@ class ProgressBar final : public StepObserver {
         const double steps = base::real(made.step + 1 - observed_.schedule.first);
         auto& sink = observed_.around.progress;
         const bool evaluates = settings.evaluate != "off" && observed_.validations.empty();
-        const auto pairs = *settings.overlap_steps;  // and one that warms up
+        const auto pairs = *settings.overlap_steps;  // without the pair that warms up
         sink.afterwards(base::real(pairs > 0 ? 2 * (pairs + 1) : 0) * seconds / steps,
                         evaluates ? "the evaluation" : "");
         sink.update(made.step + 1, observed_.steps_to_come,
