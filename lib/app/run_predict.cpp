@@ -43,7 +43,7 @@ struct PredictSettings {
     std::string by = "auto", format = "text";
     bool force = false, validate = false;
     std::vector<std::string> where;
-    WhatIf what_if;  // filled by WhatIf's own options
+    WhatIf what_if;  // from the options bound to WhatIf
 
     bool by_mechanism() const { return by == "mechanism" || (by == "auto" && what_if != WhatIf{}); }
 };

@@ -55,7 +55,7 @@ Fault parse_fault(const std::string& text);
 struct CallTimes {
     /// One value per call. With CallSync::nothing_loop one value: the mean.
     std::vector<double> seconds;
-    std::vector<double> came_s;  ///< begin of each value's call, on this rank's clock
+    std::vector<double> came_s;  ///< begin of each call, on this rank's clock
     double wall_s = 0;           ///< of the whole loop
     int late_begins = 0;         ///< CallSync::window: calls begun after the agreed moment
 

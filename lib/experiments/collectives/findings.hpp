@@ -41,8 +41,7 @@ class Arrivals {
 
     /// Median seconds after the first rank; NaN without calls.
     double late_s(std::size_t rank) const;
-    /// Share of calls that the rank began last, with a skew above the clocks' error; NaN without
-    /// calls.
+    /// Share of calls that the rank began last, with a skew above the clocks' error; NaN: no calls.
     double last_share(std::size_t rank) const;
     /// Median over calls of the seconds from the first to the last rank; NaN without calls.
     double skew_s() const;
@@ -75,14 +74,13 @@ struct GuidelineRow {
 /// Checks the performance guidelines of an MPI library, which need no reference machine: no
 /// operation may take longer than other operations that together do the same (Traff, Gropp &
 /// Thakur, Self-Consistent MPI Performance Guidelines, 2010). One row per guideline and size at
-/// which all its operations were timed. VIOLATED: the lower end of the interval left of "<="
-/// exceeds 1.1 times the sum of the upper ends right of it; if the guideline has several rows, the
-/// ratio() at the next smaller or larger size exceeds 1.1, too. With fewer than 20 calls: cannot
-/// tell.
+/// which all its operations were timed. VIOLATED: the lower end of the interval of the operation
+/// left of "<=" exceeds 1.1 times the sum of the upper ends of the operations right of it; if the
+/// guideline has several rows, the ratio() at the next smaller or larger size exceeds 1.1, too.
+/// With fewer than 20 calls: cannot tell.
 std::vector<GuidelineRow> check_guidelines(const TimedMessages& timed);
 
-/// The setting by which the library ("Open MPI v4.1.4, ...") uses another algorithm for
-/// `operation`.
+/// The setting that chooses another algorithm of the library ("Open MPI v4.1.4, ...").
 std::string tuning_of(comm::Operation operation, const std::string& library);
 
 }  // namespace ranklab::experiments

@@ -13,7 +13,7 @@
 
 namespace ranklab::experiments {
 
-// The numbers converge to 1: denormals, which take longer to compute with, never occur.
+// The numbers converge to 1, and never to denormals, with which computing would take longer.
 void Compute::unit() {
     for (float& number : numbers_) number = number * 0.5F + 0.5F;
     asm volatile("" : : "g"(&numbers_[0]) : "memory");  // the compiler must keep every unit

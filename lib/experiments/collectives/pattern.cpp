@@ -244,7 +244,8 @@ class HostSide {
     std::vector<char> memory_;
 };
 
-// Changes the first element's most significant byte, by more than the tolerance of any type.
+// Changes the first element's most significant byte; in every type the change exceeds the
+// tolerance.
 void flip_a_bit(const comm::BufferView& result) {
     if (result.count == 0) return;
     static_cast<unsigned char*>(result.data)[comm::size_of(result.dtype) - 1] ^= 1U;

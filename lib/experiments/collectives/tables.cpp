@@ -190,8 +190,7 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// Times by level, load and type. Only reductions by sum, and out of place if the operation has that
-// form.
+// Times by level, load and type: only reductions by sum, out of place if that form exists.
 using Group = std::tuple<std::string, std::string, std::string>;
 std::map<Group, TimedMessages> timed_of(const results::Run& run, const Sweep& sweep) {
     std::map<Group, TimedMessages> all;

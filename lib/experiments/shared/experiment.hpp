@@ -98,7 +98,7 @@ struct LaunchNeeds {
     bool mpi = true;
     bool mpi_from_threads = true;  ///< threads besides the main one call MPI, which must then lock
     bool gpus = false;             ///< ranks may compute on GPUs: the launch is checked for that
-    bool several_ranks = false;    ///< made for several ranks: warns of a launch with one
+    bool several_ranks = false;    ///< made for several ranks: warns if there is only one
     int threads = 0;  ///< default of --threads; 0: the cores of the rank's cpuset and cgroup
 };
 

@@ -15,8 +15,7 @@
 namespace ranklab::experiments {
 
 /// Up to this many ranks a run stores each rank's samples. Above, it stores each row's maximum over
-/// ranks and a summary per rank (table `rank_summaries`). The run's summaries do not depend on this
-/// limit.
+/// ranks and a summary per rank (table `rank_summaries`). The run's summaries are equal either way.
 inline constexpr int kMostRanksStored = 64;
 
 /// Returns the value of each row: a member, or the result of a function of the row.

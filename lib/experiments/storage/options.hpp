@@ -39,7 +39,7 @@ struct StorageOptions : vocabulary::StorageSettings {
 /// unknown name.
 std::vector<io::StrategyEntry> chosen_strategies(const std::string& names);
 
-/// The settled options of the command, and those of each of its strategies in ladder order.
+/// The settled options of the command, and of each of its strategies in ladder order.
 struct StorageCommand {
     vocabulary::StorageSettings settings;
     vocabulary::CommonSettings common;

@@ -22,7 +22,7 @@ struct StorageRecord {
     std::vector<std::string> warnings;   ///< the strategy's, of its last writing
     measure::Convergence convergence;    ///< of --target-ci
     bool hit_time_limit = false;         ///< before the planned repetitions were made
-    int ended_by = 0;  ///< exit code of the failure that ended the strategy, or 128 + signal
+    int ended_by = 0;  ///< exit code of the strategy's failure, or 128 + signal; 0: none
 
     /// Adds a whole repetition; `strategy` must still hold its tables and warnings.
     void add(Repetition made, const StorageOptions& options, const io::Strategy& strategy);

@@ -221,8 +221,7 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
         const double transfer = moving_time(shortest(moving_time, i)->reductions[i]);
         result.transfers.push_back(transfer);
         result.transfer += transfer;
-        // All ranks end at once. The last rank waited for none: its interval ends with the
-        // transfer.
+        // The transfer ends on all ranks at once: it is the end of the last rank's interval.
         const auto last = shortest(whole_time, i);
         const double end = last->reductions[i].end;
         result.hidden += overlap_of(end - transfer, end, last->backward_begin, last->backward_end);

@@ -61,7 +61,7 @@ struct StepAnalysis {
     double transfer = 0;       ///< sum over reductions: total communication
     double hidden = 0;         ///< part of `transfer` in backward of each reduction's last rank
     std::vector<double> wait;  ///< by rank: sum over reductions
-    std::vector<double> idle;  ///< by rank: its waiting outside of backward
+    std::vector<double> idle;  ///< by rank: part of `wait` outside of backward
     std::vector<double> transfers;  ///< by reduction
     std::size_t last_rank = 0;      ///< the rank whose reductions waited least
 };
@@ -99,7 +99,8 @@ void add_reductions(results::Run& run, const SampledSteps& mine, const Buckets& 
 struct OverlapPairs {
     std::vector<double> with, without;                    ///< whole steps
     std::vector<double> backward_with, backward_without;  ///< their backward phases
-    /// From the stamps of the steps with communication; empty if the host sees none (on a GPU).
+    /// From the stamps of the steps with communication; empty if the host sees no stamps (on a
+    /// GPU).
     std::vector<double> total, inside_backward;
 };
 

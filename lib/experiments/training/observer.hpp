@@ -137,8 +137,8 @@ struct ObservedRun {
 };
 
 /// Watches the steps of one run. The loop calls each function outside of the timed part of a step,
-/// on all ranks in one order. An observer is made after the parameters were agreed on and before
-/// the first step; its constructor may be collective, too.
+/// on all ranks in one order. An observer is made after all ranks got the same parameters and
+/// before the first step; its constructor may be collective, too.
 class StepObserver : base::Immovable {
   public:
     explicit StepObserver(ObservedRun& observed) : observed_(observed) {}
@@ -155,7 +155,8 @@ class StepObserver : base::Immovable {
 
     /// Returns a row of the table `verification`. Called on all observers before the first fill().
     virtual std::optional<CheckResult> check() const { return std::nullopt; }
-    /// Adds its measurements: `run` is complete on rank 0 only, `valid` is right on all ranks.
+    /// Adds the observer's measurements: `run` is complete on rank 0 only, `valid` is right on all
+    /// ranks.
     virtual void fill(results::Run&, RankMeasurements&) {}
 
   protected:

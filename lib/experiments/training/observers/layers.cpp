@@ -33,7 +33,7 @@ double shortest_of(bool on_gpu, const std::function<void()>& work) {
     return shortest;
 }
 
-// FLOP/s of a matrix product or a convolution: LibTorch's libraries decide which one is faster.
+// FLOP/s of a matrix product or a convolution, whichever is faster with LibTorch's libraries.
 double most_flops_per_s(torch::TensorOptions type, bool on_gpu) {
     const std::int64_t edge = on_gpu ? 8192 : 1024;  // keeps a GPU busy
     constexpr std::int64_t kChannels = 64, kImages = 16, kSide = 56, kFilter = 3;

@@ -92,7 +92,7 @@ class Lines final : public StepObserver {
         const auto i = base::number_of(of.phase);
         Line line{of.contents, of.each_batch ? batches_ : std::ssize(observed_.made), host_s_[i]};
         if (of.phase == Phase::data)
-            line.hits += epochs_;  // the loop also asks at the end of each epoch
+            line.hits += epochs_;  // the loop also asks for a batch at an epoch's end
         if (!observed_.steps.gpus().empty()) line.device_s = device_s_[i];
         return line;
     }

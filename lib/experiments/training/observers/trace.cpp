@@ -1,5 +1,5 @@
 // --trace FILE.json and --nvtx: the steps of --trace-window, as LibTorch's profiler sees them on
-// each rank. Rank N writes FILE.rankN.json, and rank 0 their events as one file.
+// each rank. Rank N writes FILE.rankN.json, and rank 0 merges all events into one file.
 #include <fmt/format.h>
 #include <unistd.h>
 
