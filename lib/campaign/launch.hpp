@@ -41,8 +41,9 @@ struct Ending {
     double seconds = 0;
 };
 /// Runs the command with its output in `log`, and waits for its end. Passes on a received signal
-/// (StopSignals) as SIGUSR1, at which the ranks store what they have. Kills the command half a
-/// minute after `limit_s` (0: never), and when this process dies.
+/// (StopSignals) as SIGUSR1, at which the ranks store what they have. Ends the command by SIGTERM
+/// half a minute after `limit_s` (0: never), 15 s later by SIGKILL. The command ends with this
+/// process, too.
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
                   double limit_s);
 

@@ -103,8 +103,8 @@ bool is_list(const Option& option) {
     return option.type != Type::text && option.type != Type::texts && option.type != Type::flag;
 }
 
-// Makes the row a text without a field, so that it takes several values; the program's row checks
-// them later.
+// Takes the field from the row and makes it a text unless it is a flag, so that the option takes
+// several values; the program's row checks them later.
 Option loosened(const Option& option) {
     if (option.type == Type::flag)
         return {.name = option.name,

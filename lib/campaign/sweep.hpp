@@ -21,7 +21,7 @@ std::string dry_run_text(const Sweep& sweep);
 
 /// Starts the missing runs. Names a point that fails and goes on with the other points. Ends early
 /// at a signal (StopSignals). Returns the exit code of the first failed point, or 128 + the
-/// signal's number.
+/// signal's number; otherwise ExitCode::environment if runs are still missing.
 int run_missing(const Sweep& sweep, const Say& say);
 
 /// The table of the points with speedup and efficiency, and the verdict. `ignore`: surroundings

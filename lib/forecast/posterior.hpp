@@ -19,8 +19,9 @@ struct Model;  ///< a kind of curve: Amdahl, power law ...
 
 /// The posterior over the models and their coefficients. Priors: models as in kModels
 /// (posterior.cpp); coefficients log-uniform from 3e-4 to 20 times the ideal time at the largest
-/// point (power law: a uniform exponent); noise of 2 % with the weight of two observations. The
-/// likelihood is Student's t of the logarithms; the time at the first point is integrated out.
+/// point (power law: a uniform exponent; level: 1e-3 to 4); noise of 2 % with the weight of two
+/// observations. The likelihood is Student's t of the logarithms; the time at the first point is
+/// integrated out.
 class Posterior {
   public:
     /// `points` ascend in ranks. From `level_begins` ranks on (0: nowhere) all curves have one more

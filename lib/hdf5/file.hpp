@@ -33,7 +33,8 @@ class Group : public Object {
 /// `title` names the dataset in messages; otherwise its path does.
 Object open_dataset(const Group& group, const std::string& name, const std::string& title = {});
 
-/// Whether the file has HDF5's signature; false if it cannot be read or is not regular.
+/// Whether the file has HDF5's signature; false if it does not exist or is not regular. Throws
+/// EnvironmentError if it may not be read.
 bool is_hdf5(const std::filesystem::path& path);
 /// Throws OptionError if a text output names an HDF5 file: a typo must not overwrite results.
 /// `setting`: the option that named the path.

@@ -36,7 +36,7 @@ std::string rank_list(const std::vector<int>& ranks) {
     return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::few_ranges(ranks));
 }
 
-// The launchers' options that bind each rank to `cores` cores.
+// The advice to bind each rank to `cores` cores, with the launchers' options.
 std::string binding(const std::string& launcher, std::size_t cores) {
     const auto own = launcher.starts_with("Hydra")
                          ? fmt::format("-bind-to core:{}", cores)

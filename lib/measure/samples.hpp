@@ -99,8 +99,8 @@ struct RankSamples {
 
 /// Gathers all ranks' columns on all ranks.
 RankSamples gather_columns(comm::Communicator& control, std::span<const double> mine);
-/// Gathers the columns of ranks 0 .. ranks - 1 on rank 0. Other ranks get one column, the maxima of
-/// the rows.
+/// Gathers the columns of ranks 0 .. ranks - 1 on rank 0. Other ranks get one column, the maxima
+/// over those ranks.
 RankSamples gather_samples(comm::Communicator& control, std::span<const double> mine,
                            std::size_t ranks);
 

@@ -35,7 +35,8 @@ po::options_description boost_description(const Schema& schema) {
     return list;
 }
 
-// The advice of Schema::no_option for an unknown option, else the nearest known name.
+// For an unknown option: the advice of Schema::no_option, else its new name, else the nearest known
+// name.
 std::string hint(const Schema& schema, std::string name, const char* dashes) {
     std::ranges::replace(name, '_', '-');
     for (const auto& [words, advice] : schema.no_options())
@@ -217,7 +218,7 @@ Options Options::with_config(const std::string& path, const std::string& text) c
     return merged;
 }
 
-// Whether the command line has the option, or one that replaces it.
+// Whether the command line has the option, its replacement, or the option that it replaces.
 bool Options::is_overruled(const Option& option) const {
     const auto replaces = [&](const Option& other) {
         return user_.contains(other.name) &&

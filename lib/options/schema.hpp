@@ -178,7 +178,7 @@ class Schema {
     Schema& append(const Schema& other);
     /// Appends the named options of another schema to the section last named.
     Schema& take(const Schema& other, const std::vector<std::string>& names);
-    /// Sets an option's choices, or its default. Throws Error for an unknown name.
+    /// offer() sets an option's choices, fallback() its default. Throws Error for an unknown name.
     Schema& offer(const std::string& name, std::vector<std::string> choices,
                   const Properties& properties = {});
     Schema& fallback(const std::string& name, std::string value);

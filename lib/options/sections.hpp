@@ -16,7 +16,7 @@ struct Section {
 
 /// Reads `[name]` lines, each with `key = value` lines below; `#` begins a comment. Leaves out
 /// sections without keys. Throws OptionError with the file and the line or key for a key outside of
-/// a section, a repeated key, any other line, and an unreadable file.
+/// a section, a repeated section or key, any other line, and an unreadable file.
 std::vector<Section> read_sections(const std::string& path);
 
 /// "section.key" (or "key") and value of each line of an INI file's text, in its order. Throws

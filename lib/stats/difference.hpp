@@ -33,10 +33,11 @@ struct Difference {
 };
 Difference difference(std::span<const double> a, std::span<const double> b);
 
-/// Returns better, worse, or changed (if no direction is better) if corrected_p < 0.05, the ratio's
-/// interval excludes 1, and the ratio is at least min_effect from 1. Returns same if the interval
-/// lies within 1 -+ min_effect, otherwise too_noisy. `corrected_p` is Holm's over all comparisons;
-/// min_effect is relative: 0.05 = 5 %.
+/// Returns too_few_runs if a side has fewer than kFewestRuns runs. Returns better, worse, or
+/// changed (if no direction is better) if corrected_p < 0.05, the ratio's interval excludes 1, and
+/// the ratio is at least min_effect from 1. Returns same if the interval lies within 1 -+
+/// min_effect, otherwise too_noisy. `corrected_p` is Holm's over all comparisons; min_effect is
+/// relative: 0.05 = 5 %.
 Verdict judge(const Difference& difference, double corrected_p, double min_effect, Better better);
 
 /// Runs per side that detect a change of `min_effect` with 80 % power at the two-sided 5 % level,

@@ -12,7 +12,7 @@ namespace ranklab::stats {
 namespace {
 
 constexpr std::size_t kResamples = 2000, kFewestResamples = 200;
-// Bounds the time of long series, whose narrow intervals need fewer resamples.
+// Bounds resamples x samples: long series have narrow intervals, which need fewer resamples.
 constexpr std::size_t kMostDraws = 20'000'000;
 constexpr std::uint64_t kSeed = 20261123;
 
