@@ -53,8 +53,8 @@ class Crops final : public Source {
         }
     }
 
-    // If the rotation keeps rows, reads them directly to their places. Otherwise rotates a cube
-    // that this thread keeps.
+    // If the rotation keeps rows, reads them directly to their places. Otherwise reads a cube into
+    // a buffer that this thread keeps, and rotates the cube.
     void read_channel(const VolumeField& field, std::int64_t channel, const CropPlace& place,
                       bool negate, float* to, ReadTimes& times) const {
         const std::int64_t e = options_.edge;

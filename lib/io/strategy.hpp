@@ -1,4 +1,4 @@
-// The strategies of the file-writing ladder. Each is one file in strategies/ and one entry in
+// The strategies of writing records to files. Each is one file in strategies/ and one entry in
 // CMakeLists.txt.
 #pragma once
 

@@ -5,9 +5,9 @@
 //
 // A pool's worker gets one task after the other from its parent: the record's id and both
 // meshgrids, as doubles. A queue's worker builds its grids and takes ids, as doubles, from a packet
-// socket that all workers share. Both send WorkerReports: one when ready; then a pool's worker one
-// per task, a queue's worker one about every 50 ms and a last one. End of file on its socket means
-// that the worker has ended.
+// socket that all workers share. Both kinds send WorkerReports: one when ready; then a pool's
+// worker one per task, a queue's worker one about every 50 ms and a last one. End of file on its
+// socket means that the worker has ended.
 #pragma once
 
 #include <array>

@@ -11,9 +11,9 @@
 
 namespace ranklab::nn {
 
-// LibTorch's "meta" kernels compute shapes only. This thread adds the key of that backend to each
-// operation's own, and LibTorch takes the highest backend, meta before CPU. Factories (empty)
-// choose by their options and still return CPU tensors, whose fresh pages stay untouched.
+// LibTorch's backend "meta" computes shapes only. Adds its key to every operation of this thread;
+// LibTorch takes the highest backend, meta before CPU. Factories (empty) choose by their options
+// and still return CPU tensors, whose fresh pages stay untouched.
 UninitialisedScope::UninitialisedScope() {
     c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true);
 }

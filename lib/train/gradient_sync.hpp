@@ -85,7 +85,7 @@ void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor,
 
 /// Makes all gradients undefined, so that the next backward moves its result in without adding.
 void drop_gradients(const std::vector<torch::Tensor>& parameters);
-/// Sets undefined gradients (unused parameter, empty batch) to zero: every rank reduces them all.
+/// Sets undefined gradients (unused parameter, empty batch) to zero, since every rank reduces all.
 void define_gradients(const std::vector<torch::Tensor>& parameters);
 
 }  // namespace ranklab::train

@@ -184,8 +184,8 @@ std::optional<std::size_t> LayerProfile::layer_of_inputs(const at::RecordFunctio
     return std::nullopt;
 }
 
-// The layer whose forward operation has this sequence number in autograd. AccumulateGrad has none
-// and belongs to the operation before it.
+// The layer whose forward operation has this sequence number in autograd. AccumulateGrad has no
+// number and belongs to the operation before it.
 std::size_t LayerProfile::layer_of_sequence(std::int64_t number) const {
     if (number < 0 || forward_.empty()) return current_;
     const auto next = std::ranges::upper_bound(forward_, number, {},

@@ -192,7 +192,7 @@ class ReductionQueue::Worker {
         return under_way_.empty() ||
                (is_streamed(waiting_.front().buffer) && is_streamed(under_way_.back().buffer));
     }
-    // Starts the next reduction if none is under way; in a stream all of them, in order.
+    // Starts the next reduction if none is under way; in device memory all, which a stream orders.
     void start_what_may() {
         std::unique_lock lock(mutex_);
         while (next_may_start()) {

@@ -14,7 +14,7 @@ namespace ranklab::train {
 
 /// What drives MPI's progress during backward: Open MPI makes progress only within calls.
 enum class Progress {
-    /// Nothing: reductions started in backward complete after it (on a device: see push()).
+    /// Nothing: reductions started in backward complete after backward (on a device: see push()).
     none,
     poll,    ///< backward, each time a gradient is ready
     thread,  ///< a thread, which sleeps between polls

@@ -40,8 +40,8 @@ class StepGraph : base::Immovable {
     virtual ~StepGraph() = default;
 
     /// Runs `work` on the host and records, without executing, its operations on the current
-    /// stream, which must not be the default one. Tensors made in it keep their memory for the
-    /// replays. To be called once.
+    /// stream, which must not be the default one. Tensors that `work` makes keep their memory for
+    /// the replays. To be called once.
     virtual void capture(const std::function<void()>& work) = 0;
     /// Executes the recorded operations, on the same memory.
     virtual void replay() = 0;

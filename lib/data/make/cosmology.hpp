@@ -30,7 +30,7 @@ std::uint64_t cosmology_bytes(const CosmologySpec& spec);
 std::vector<float> noise_plane(std::uint64_t seed, std::uint64_t channel, std::int64_t x,
                                std::int64_t width);
 
-/// The five Hydro channels of a cell. `noise`: density's and velocity's, averaged over the cell and
+/// The five Hydro channels of a cell. `noise`: of density and velocity, averaged over the cell and
 /// its neighbours. Values lie within (-1, 1), where the U-Net's tanh can reach them.
 std::array<double, 5> gas_of(const CosmologySpec& spec, const std::array<double, 4>& noise);
 
