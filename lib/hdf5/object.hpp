@@ -34,7 +34,7 @@ class Object {
     Object(Id id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}
 
     Id::type id() const { return id_.get(); }
-    const std::string& path() const { return path_; }  ///< inside the file, for messages
+    const std::string& path() const { return path_; }  ///< names the object in messages
 
     bool has_attribute(const std::string& name) const;
     void set_int(const std::string& name, std::int64_t value) const;
