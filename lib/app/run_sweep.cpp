@@ -35,7 +35,7 @@ int list_names(const std::string& program) {
     return listed.code < 0 ? static_cast<int>(base::ExitCode::internal) : listed.code;
 }
 
-// Equal for equal options, so that a restarted sweep finds its runs.
+// A label that is equal for equal options, so that a restarted sweep finds the runs that it made.
 std::string default_label(const std::string& program, Words words) {
     std::erase_if(words, [](const auto& word) { return word == "--dry-run" || word == "--quiet"; });
     return fmt::format("sweep-{}-{:06x}", program,

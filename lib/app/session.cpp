@@ -212,7 +212,7 @@ host::Evidence evidence_of(Session& session, const std::vector<host::Placement>&
 }
 
 // Finds the hosts that do not see the results folder: rank 0 makes a file in it, all look for it.
-// Its name is new, since another host may have cached the folder's contents.
+// The file's name is new, since another host may have cached the folder's contents.
 std::optional<host::ResultsFolder> look_at_results_folder(
     comm::Communicator& control, const std::vector<host::Placement>& placements,
     const fs::path& output) {

@@ -27,8 +27,8 @@ struct MessageRow {
     std::vector<double> us = {};
     /// Wrong elements of all ranks (barrier: calls that a rank left early). nullopt: not checked.
     std::optional<std::int64_t> wrong = {};
-    std::vector<double> load_shares = {};      ///< by visit: the load's CPU time / wall time
-    double late_begins = 0;                    ///< calls begun after the agreed moment
+    std::vector<double> load_shares = {};      ///< load's CPU / wall time by visit, mean of ranks
+    double late_begins = 0;                    ///< calls begun too late, maximum over ranks
     std::optional<StartedTimes> started = {};  ///< us of each call, maximum over ranks
     std::optional<std::int64_t> started_wrong = {};
 

@@ -26,7 +26,7 @@ using base::IoTally;
 struct Counted {
     base::IoTimes times;
     IoTally job;
-    double first_open_s = 0, last_close_s = 0;  // sums of s since each writing began
+    double first_open_s = 0, last_close_s = 0;  // sums; s since each writing began
 };
 
 std::vector<Counted> counted_by_rank(const StorageRecord& record, std::size_t warmup,

@@ -36,7 +36,7 @@ class RunEnd {
 
     /// Whether the ranks have to decide together, after the present step, whether to go on.
     bool due() const { return wanted_ || stop.due(); }
-    /// Requests that decision after the present step. Called on all ranks.
+    /// Makes due() true after the present step. Called on all ranks.
     void agree_now() { wanted_ = true; }
     void agreed() { wanted_ = false; }
 

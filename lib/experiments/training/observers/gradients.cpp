@@ -67,8 +67,9 @@ double norm_of(const torch::Tensor& numbers) {
     return std::sqrt(sum);
 }
 
-// The largest difference of each parameter's gradient, relative to its largest number. Differences
-// within the rounding of the largest of all gradients count as 0, as for a bias before BatchNorm.
+// The largest difference of each parameter's gradient, relative to that gradient's largest
+// magnitude. Differences within the rounding of the largest of all gradients count as 0, as for a
+// bias before BatchNorm.
 std::vector<double> differences(const torch::Tensor& expected,
                                 const std::vector<torch::Tensor>& parameters, double rounding) {
     std::vector<double> worst;
@@ -97,8 +98,8 @@ double gradient_bound(torch::Dtype dtype, train::Compression compression) {
     return dtype == torch::kDouble ? 1e-12 : 1e-5;
 }
 
-// Largest difference over the largest magnitude of a parameter's gradient; maximum over parameters
-// and ranks.
+// Largest difference divided by largest magnitude of a parameter's gradient; maximum over
+// parameters and ranks.
 struct GradientDifference {
     double worst = 0;
     std::string where;  // the parameter
