@@ -69,7 +69,7 @@ auto reading(const std::filesystem::path& path, Read read) {
 struct Staging {
     const std::filesystem::path& target;  ///< links resolved
     StagedFile& staged;                   ///< takes the new version
-    bool fresh;                           ///< there is no old version
+    bool fresh;                           ///< true: the target does not exist yet
 };
 
 /// Locks the file, lets `fill` write a new version beside it, and renames that into place. Throws
@@ -94,8 +94,8 @@ inline constexpr SummaryColumn kSummaryColumns[] = {
     {"min", &stats::Summary::min},       {"max", &stats::Summary::max},
     {"p95", &stats::Summary::p95},       {"p99", &stats::Summary::p99}};
 
-/// Makes an empty results file, replacing any other. Leaves it open, so that the first run uses the
-/// rest of the root group's block of HDF5 metadata. `created_utc` "": now.
+/// Makes an empty results file, replacing any file at `path`. Leaves it open, so that the first run
+/// uses the rest of the root group's block of HDF5 metadata. `created_utc` "": now.
 hdf5::File create_empty(const std::filesystem::path& path, const std::string& created_utc = "");
 
 /// Whether `name` can name an object in HDF5, where '/' separates paths and '.' is the group

@@ -7,8 +7,7 @@ namespace {
 
 using enum FactRole;
 
-// Variables that a launcher sets by itself (base/program.hpp) are ignored: the user did not set
-// them.
+// Reports ignore environment variables that a launcher sets by itself (base::is_launchers_own).
 constexpr auto kFacts = std::to_array<Fact>({
     {"build.type", surroundings, "a debug build is slower"},
     {"build.compiler", surroundings, "optimises the code"},

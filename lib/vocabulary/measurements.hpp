@@ -51,7 +51,7 @@ const Quantity& quantity(std::string_view name);
 
 /// Names of the measurements that the place shows for runs of the command, in the table's order.
 std::vector<std::string> shown_at(Shown place, std::string_view command);
-/// The times that consist of phases, and the phases of one.
+/// The times that consist of phases, and the phases of one such time.
 std::vector<const Quantity*> wholes();
 std::vector<const Quantity*> parts_of(const Quantity& whole);
 /// Throws Error for an unknown phase.

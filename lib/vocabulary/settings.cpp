@@ -39,7 +39,7 @@ Schema made_common_settings() {
               "seconds between samples of what hosts and ranks use: CPU, memory, network, files, "
               "GPUs, energy (without a value: 1)")
         .bare("1")
-        // Runs are compared by the ranks that took part.
+        // Not compared: runs are compared by the ranks that took part.
         .integer("expect-ranks", {&S::expect_ranks, Role::bookkeeping}, {1, 1'000'000'000},
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
         .real("lock-timeout", {&S::lock_timeout, Role::bookkeeping}, 0,

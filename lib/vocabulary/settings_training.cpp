@@ -38,7 +38,7 @@ void add_work(Schema& rows) {
                 "FILE.pt: the loss (default: cross-entropy for classes, mse for values)")
         .choice("data", {&S::data, kEssential, kInHeader, kDecidesNumbers}, {},
                 "the data set (default: the model's own)")
-        // Folders with equal sample counts are taken for the same work.
+        // Not compared: folders with equal sample counts are taken for the same work.
         .text("data-dir", {&S::data_dir, kEssential, Role::bookkeeping}, "DIR",
               "folder of the data set's files (default: $RANKLAB_DATA, then the usual folders)")
         .text("inputs", {&S::inputs, Role::bookkeeping}, "FILES",
@@ -66,7 +66,7 @@ void add_length(Schema& rows) {
                  {&S::global_batch_size, kEssential, kDecidesNumbers, kKeepsSampleWork},
                  {1, kMostBatch}, "samples per step over all ranks, instead of --batch-size")
         .instead_of("batch-size")
-        // Runs are compared by the ranks that took part.
+        // Not compared: runs are compared by the ranks that took part.
         .integer("expected-ranks", {&S::expected_ranks, Role::bookkeeping}, {1, kMostBatch},
                  "in a config file: number of ranks that it was made for; a run on fewer needs "
                  "--accumulate or --batch-size")
@@ -201,7 +201,7 @@ void add_speed(Schema& rows) {
                    .because = "the backend carries GPU memory",
                    .own = {"cpu"},
                    .property = "gpu-memory"})
-        // Runs are compared by the format that was used, the setting channels-last.
+        // Not compared: runs are compared by the format that was used, the setting channels-last.
         .choice("memory-format", {&S::memory_format, Role::bookkeeping},
                 {"auto", "contiguous", "channels-last"},
                 "memory format of images, volumes and convolutions; auto: channels-last for the "

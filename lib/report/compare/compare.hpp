@@ -112,10 +112,10 @@ struct Comparison {
     std::optional<Outcome> overall() const;
 };
 
-/// Throws OptionError if A and B both have runs of a command without a counterpart, because of
-/// settings or surroundings that may not differ; if A and B have no command in common; or if no run
-/// has a requested measurement. Throws Error with the code invalid_measurement if no run of a side
-/// counts. The result points into the sides' runs.
+/// Throws OptionError if A and B both have runs of a command that lack a counterpart on the other
+/// side, because of settings or surroundings that may not differ; if A and B have no command in
+/// common; or if no run has a requested measurement. Throws Error with the code invalid_measurement
+/// if no run of a side counts. The result points into the sides' runs.
 Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
 
 /// Which verdicts fail a gate.

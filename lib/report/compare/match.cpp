@@ -188,7 +188,7 @@ std::string load_note(const Runs& a, const Runs& b) {
         a.size(), of_b, b.size());
 }
 
-// "train, model mnist-cnn, ranks 2": the command, the main settings, and those that differ.
+// "train, model mnist-cnn, ranks 2": the command, the main settings, and the settings that differ.
 void add_titles(Groups& groups) {
     static constexpr std::array kAlways{"model", "data", "mode", "strategy",
                                         "files", "size", "ranks"};

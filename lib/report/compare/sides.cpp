@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kStoredRevision = 12;  // hex digits
 
-// Adds the condition that a word with a prefix stands for; false for a word without one.
+// Adds the condition of label:TEXT, rev:HEX or id:RUN; returns false for other words (files).
 bool add_condition(model::Choice& choice, const std::string& word) {
     const std::string value = word.substr(std::min(word.find(':') + 1, word.size()));
     if (word.starts_with("label:"))

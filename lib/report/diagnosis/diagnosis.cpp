@@ -197,7 +197,8 @@ Frame parts_frame(const Steps& all) {
 }
 
 // Step time with `workers` loader threads: the longest of the step without its wait for samples,
-// the loader's threads (which may have to read in turn), and all work of a host on its cores.
+// the loader's work per thread (or its reading, if threads read in turn), and all work of a host
+// per core.
 double step_with(const Steps& all, const Parts& p, double workers) {
     const double rest = p.step_s() - p.lost_s(Parts::input),
                  reads = all.run.says(fact::kReadsInTurn) ? p.reading_s : 0,

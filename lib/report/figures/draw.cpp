@@ -166,7 +166,7 @@ std::string bar_part(const Figure& figure, std::size_t i) {
         i, type_of(series), look, alone ? "notitle" : key_title(series));
 }
 
-// The name of each bar, and in a figure of one series its number at the bar's end (`reaches`).
+// The name of each bar and, in a figure of one series, the number at the bar's end (`reaches`).
 std::string bar_names(const Figure& figure, const std::vector<double>& reaches) {
     std::string data = "$names << EOD\n";
     for (std::size_t row = 0; row < reaches.size(); ++row) {

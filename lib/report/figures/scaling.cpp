@@ -77,8 +77,9 @@ constexpr Kind kKinds[] = {
     {"worker-scaling", "Writing over worker processes", "worker_scaling",
      "worker_scaling_efficiency", "io", "workers", vocabulary::kJobTime}};
 
-// The rate relative to the baseline's, w2/w1 T1/T2 (w: the work); per doubling: relative to the
-// point before, as if the cores or GPUs had doubled. Empty if they did not increase.
+// The rate relative to the baseline's, w2/w1 T1/T2 (w: work, T: time; 1: baseline). Per doubling:
+// relative to the previous point, as if the cores or GPUs had doubled; empty if their number did
+// not grow.
 Cell rate_over(const Groups& groups, const Scaling& scaling, const Curve& curve, bool weak,
                std::size_t i, bool per_doubling) {
     if (i == 0) return per_doubling ? Cell() : Cell(1);

@@ -70,7 +70,7 @@ void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink);
 /// Writes JSON lines for Extra-P, one per median of a valid run. `keys`: the settings that become
 /// parameters (empty: ranks); `ranks` is written as p. A single-device run on one rank is the first
 /// point of every series of its workload. Warns of series that are left out because they lack a
-/// point of the longest one. Throws OptionError if a parameter of a run is not a number.
+/// point of the longest series. Throws OptionError if a parameter of a run is not a number.
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink);
 

@@ -55,7 +55,7 @@ Frame phases_of(const Run& run) {
     return frame;
 }
 
-// The tables below the answer; those of kElsewhere are shown in another form.
+// The tables below the answer; the tables in kElsewhere are shown in another form.
 std::vector<Frame> tables_of(const Run& run, bool verbose) {
     static constexpr std::array kElsewhere{"order",          "messages", "nonblocking",
                                            "rank_summaries", "ladder",   "phases"};

@@ -21,7 +21,7 @@ namespace ranklab::report {
 namespace fact = vocabulary::fact;
 namespace setting = vocabulary::setting;
 
-/// A map that keeps its values in the order in which their keys came.
+/// A map that keeps its values in the order in which their keys were first used.
 template <class Key, class Thing>
 class InsertionOrderedMap {
   public:

@@ -76,7 +76,7 @@ std::string markdown_row(const std::vector<std::string>& cells) {
 // marks it as text. A text with an apostrophe gets a second one, so that a reader may always drop
 // the first.
 std::string csv_cell(const std::string& raw) {
-    std::string field = base::one_line(raw, "\t\r\n");  // kept: CSV can quote them
+    std::string field = base::one_line(raw, "\t\r\n");  // keeps these: CSV quotes them
     if (raw.find_first_of("=+-@\t\r\n'") == 0) field.insert(field.begin(), '\'');
     if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
     return fmt::format("\"{}\"", base::join(base::split(field, '"'), "\"\""));

@@ -79,7 +79,7 @@ struct Finding {
     Verdict verdict = Verdict::undecided;
     std::string subject = {};         ///< name of the row
     std::size_t row = 0;              ///< index of the row
-    std::string against = {};         ///< name of the row that it is compared with
+    std::string against = {};         ///< name of the row that the subject is compared with
     std::string value = {};           ///< of the subject, for people: "33.2 ms"
     stats::RatioEstimate ratio = {};  ///< how many times as good as `against`; or as `unit` says
     std::vector<std::string> alike = {};  ///< names of rows that may be as good
@@ -101,7 +101,8 @@ struct Refusal {
 std::string sentence(const Refusal& refusal);
 std::string name_of(Refusal::Why why);
 
-/// Numbers the caveats of a table, equal ones alike, and lists their sentences below it.
+/// Numbers the caveats of a table, and lists their sentences below the table. Equal caveats share a
+/// number.
 class Footnotes {
   public:
     /// The numbers of a row's caveats: "1 2".

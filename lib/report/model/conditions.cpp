@@ -44,7 +44,7 @@ std::string seen_in_tables(const Run& run, const char* column_name) {
     return fmt::format("{}", fmt::join(values, " "));
 }
 
-// The cache labels of the first read passes. Older versions stored them only in this table.
+// The cache labels of the first read passes. Older versions stored them only in `io_reads`.
 std::string cache_in_table(const Run& run) {
     std::set<std::string> labels;
     for (const auto& row : rows_of(run, "io_reads"))

@@ -54,8 +54,8 @@ std::string devices_of(const results::Run& run);
 
 /// Where a run of `ranklab io` had its files, by name: `directory`, `file_system`, `fsync` ("yes"
 /// or "no"; "" if nothing was written) and `cache` ("cold", "warm 100 %", "mixed 37 %", "memory
-/// (tmpfs)"; "" if nothing was read). "unknown" if its version did not store it, "" for other
-/// commands.
+/// (tmpfs)"; "" if nothing was read). "unknown" if the run's version did not store the value, ""
+/// for other commands.
 std::vector<std::pair<std::string, std::string>> storage_place(const results::Run& run);
 /// "cold", "warm", "mixed", "memory" or "unknown"; "" if the run stored no cache.
 std::string cache_kind(const results::Run& run);

@@ -103,7 +103,7 @@ std::vector<Sharers> sharers_on(const Host& host) {
 }
 
 // Counts the cores of each set of ranks that share CPUs: at most the cores of the set, and at most
-// those that its threads can use.
+// as many as its threads can use.
 void add(Cores& cores, const Host& host) {
     for (const auto& [cpus, ranks] : sharers_on(host)) {
         std::size_t threads = 0, useful = 0;

@@ -14,7 +14,8 @@
 namespace ranklab::report::model {
 
 struct GroupQuery {
-    /// Keys as in value_of. Empty: those of group_key_of, so that a group is a set of repetitions.
+    /// Keys as in value_of. Empty: the keys of group_key_of, so that a group is a set of
+    /// repetitions.
     std::vector<std::string> keys = {};
     std::vector<std::string> measurements = {};  ///< empty: the headline ones
     std::vector<std::string> ignore = {};        ///< conditions that may differ within a group
@@ -35,7 +36,7 @@ class Groups {
     Groups(const ChosenRuns& runs, const GroupQuery& query);
 
     const Frame& runs() const { return runs_; }
-    /// A row per group, sorted by keys: key columns (those asked for, then `apart`), "group" (its
+    /// A row per group, sorted by keys: key columns (the asked keys, then `apart`), "group" (its
     /// name), "title" (without its ranks), "runs", "invalid", "nodes", "cores", the factors and
     /// places that its runs share, and the asked measurements. A row's members are the rows of
     /// runs() that count: valid, with a measurement, the newest last.
@@ -43,7 +44,7 @@ class Groups {
     std::size_t size() const { return table_.rows.size(); }
     std::vector<std::size_t> all() const;  ///< 0 .. size() - 1
 
-    /// Conditions in which groups differ although nobody asked for them.
+    /// Conditions in which groups differ, and which are not among the asked keys.
     const std::vector<std::string>& apart() const { return apart_; }
     std::size_t without() const { return without_; }  ///< runs with none of the measurements
     std::vector<std::string> keys() const;

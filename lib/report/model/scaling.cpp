@@ -223,7 +223,8 @@ Scaling nothing_scaled(const Groups& groups, const std::string& over) {
             std::vector<ScalingRow>(groups.size())};
 }
 
-// A row that is the baseline of others has a weak efficiency only over a baseline of its own.
+// A row that is a baseline shows a weak efficiency only if it has a baseline in weak scaling
+// itself.
 Cell ratio_cell(const stats::RatioEstimate& found, const ScalingRow& row, bool weak) {
     if (std::isnan(found.ratio) || (weak && row.is_baseline && !row.is_weak()))
         return row.is_baseline ? "baseline" : "";

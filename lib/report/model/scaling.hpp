@@ -54,11 +54,12 @@ struct Scaling {
 
 inline constexpr std::size_t kMostScaled = 200;  ///< more groups are not scaled
 /// Scales all groups over the first key of ranks, threads and workers. A group's baseline is the
-/// single-device group with the same other keys (except those that mean nothing on one device),
-/// else the group with the fewest ranks and the same other keys. Scaling is strong if the total
-/// work is equal (global-batch-size; files and size of io), weak if the work per rank is
-/// (batch-size). Without such a key groups of the same work are compared with the usual way to do
-/// it, else with the first group. Intervals are between runs, from three runs per side on.
+/// single-device group with the same other keys (except keys that mean nothing on one device), else
+/// the group with the fewest ranks and the same other keys. Scaling is strong if the total work is
+/// equal (global-batch-size; files and size of io), weak if the work per rank is (batch-size).
+/// Without ranks, threads or workers among the keys, groups that did the same work are compared
+/// with the usual way to do it, else with the first group. Intervals are between runs, from three
+/// runs per side on.
 Scaling scaling_of(const Groups& groups);
 /// Scales all groups over the key `over`.
 Scaling scaling_over(const Groups& groups, const std::string& over);

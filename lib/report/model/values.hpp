@@ -72,12 +72,12 @@ std::vector<StoredRow> step_parts(const results::Run& run);
 std::string use_text(const results::Run& run);
 
 /// A stored table for people: units instead of endings of names, intervals joined with their
-/// columns, without empty columns. Keeps `most` rows, of some tables those with the largest values
-/// of one column; a note counts the other rows.
+/// columns, without empty columns. Keeps `most` rows (of some tables the rows with the largest
+/// values of one column); a note counts the other rows.
 Frame frame_of(const results::Table& table, std::size_t most = SIZE_MAX);
 
-/// A row per measurement of the run, except those of single messages, which the table `messages`
-/// has.
+/// A row per measurement of the run, except measurements of single messages, which are in the table
+/// `messages`.
 Frame measurements_of(const results::Run& run);
 
 }  // namespace ranklab::report::model

@@ -29,7 +29,7 @@ std::string figures_of(const figures::Section& section, std::string& not_drawn);
 /// The newest run with several ranks: a row per rank.
 std::string ranks_of(const figures::Source& source);
 std::string runs_of(const figures::Source& source);
-/// A row per column of the table of runs: its values, and how many runs have each.
+/// A row per column of the table of runs: the column's values, each with its number of runs.
 Frame values_of(const Frame& runs, const Places& columns);
 std::string definitions_of(const model::Groups& groups);
 
@@ -53,10 +53,10 @@ Centre centre_of(const std::filesystem::path& path, const std::string& name);
 /// `rows`: one curve in a table of figures::scaling_over_ranks, the base first.
 Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const Centre& centre);
 
-/// A row per point of the scaling sections: its efficiency among those of published curves of the
-/// same kind, at the same multiple of the base's cores, GPUs or nodes, both on one node or both on
-/// several. Leaves out curves without communication, contradictory curves, and curves that are not
-/// known to span several nodes.
+/// A row per point of the scaling sections: its efficiency among the efficiencies of published
+/// curves of the same kind, at the same multiple of the base's cores, GPUs or nodes, both on one
+/// node or both on several. Leaves out curves without communication, contradictory curves, and
+/// curves that are not known to span several nodes.
 Frame placed_among(const std::vector<model::PublishedCurve>& published,
                    const std::vector<figures::Section>& scaling);
 

@@ -33,7 +33,7 @@ struct Setup {
     double batch = 0;
     std::size_t micro_batches = 1;
     std::vector<forecast::Gradient> buckets = {};
-    bool in_background = false;                        // allreduces; false: blocking ones
+    bool in_background = false;  // true: background allreduces; false: blocking
     double piece_bytes = HUGE_VAL, largest_bytes = 0;  // pieces of a message; largest message
 
     bool between_hosts() const { return on.ranks > on.per_host; }
