@@ -39,6 +39,7 @@ class StagedFile {
     explicit StagedFile(std::filesystem::path target, const char* setting = "output");
     ~StagedFile();
 
+    const std::filesystem::path& target() const { return target_; }
     const std::filesystem::path& path() const { return path_; }
     const Descriptor& descriptor() const { return descriptor_; }
 

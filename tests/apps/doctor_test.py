@@ -19,7 +19,7 @@ QUOTA = {"proc/self/cgroup": "0::/", "sys/fs/cgroup/cpu.max": "100000 100000"}
 # id, ranks, options, variables, files of the system, exit code, parts of the message, parts of the remedy
 FINDINGS = (
     ("more-threads-than-cores", 1, ("--threads", 64), {}, {}, 0, "64 threads", "--threads"),
-    ("cpu-quota", 2, (), {"OMP_NUM_THREADS": None}, QUOTA, 0, "allows 1 CPU for 2 threads of ranks 0-1", "raise the limit"),
+    ("cpu-quota", 2, (), {"OMP_NUM_THREADS": None}, QUOTA, 0, "allows 1 CPU for 2 threads of ranks 0-1", "raise the CPU limit"),
     ("ranks-not-connected", 1, (), {"FLUX_JOB_SIZE": 2, "FLUX_TASK_RANK": 0}, {}, 5, "Flux", f"its own {cli.LAUNCHER.own}"),
     ("ranks-not-connected", 1, (), SLURM_STEP, {}, 5, "MPI connects 1 rank", f"srun --mpi={cli.LAUNCHER.pmi}"),
     ("ranks-not-connected", 2, ("--expect-ranks", 3), {}, {}, 5, "--expect-ranks 3 was given, but MPI connects 2 ranks", "--expect-ranks 2"),

@@ -42,7 +42,7 @@ TEST_F(CpuEnergyTest, IsThatOfPackagesAndWraps) {
 }
 
 TEST_F(CpuEnergyTest, SaysWhyThereIsNone) {
-    EXPECT_THAT(CpuEnergy(root_.path()).energy().why_not, HasSubstr("no package"));
+    EXPECT_THAT(CpuEnergy(root_.path()).energy().why_not, HasSubstr("no processor package"));
     zone(0, "package-0", "7");
     CpuEnergy energy(root_.path());
     std::filesystem::remove(root_.path() / "sys/class/powercap/intel-rapl:0/energy_uj");

@@ -181,7 +181,7 @@ std::vector<Row> rows() {
          launch({limited(place(0, 0, 4, 4), 6), limited(place(1, 4, 4, 4), 6)}),
          {"cpu-quota"},
          "n1: the cgroup allows 6 CPUs for 8 threads of ranks 0-1",
-         "give --threads 3, or raise the limit"},
+         "give --threads 3, or raise the CPU limit"},
         {"less than a CPU",
          launch({limited(place(0, 0, 4, 1), 0.5)}),
          {"cpu-quota"},
