@@ -78,8 +78,7 @@ class GradientHooks : base::Immovable {
     std::function<void(std::size_t)> ready_;
 };
 
-/// Makes a blocking allreduce in place and appends its stamp. For a tensor in device memory the
-/// stamp's `moving` and `end` stay 0.
+/// Makes a blocking allreduce in place and appends its stamp, without `moving` and `end` on a GPU.
 void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor,
                 std::vector<ReductionStamp>& stamps);
 
