@@ -24,7 +24,7 @@ std::string described(const torch::Tensor& parameter) {
 }
 
 // Broadcasts dense tensors, whose shapes, types and strides must be equal on all ranks. Tensors on
-// a GPU go through host memory, since the control plane has no GPU memory.
+// a GPU go through host memory, since the control plane cannot transfer GPU memory.
 void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm) {
     const torch::NoGradGuard no_gradients;
     for (auto tensor : tensors) {
@@ -132,7 +132,7 @@ std::string difference_of_ranks(const nn::Model& model, bool with_buffers,
             return fmt::format("first in '{}', on {} {} compared with rank 0", names[i],
                                others.size() == 1 ? "rank" : "ranks", base::few_ranges(others));
     }
-    return "in the hash over all of them, though no single one differs";
+    return "in the hash over all tensors, though no single tensor differs";
 }
 
 void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* scaler,

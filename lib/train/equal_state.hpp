@@ -1,5 +1,5 @@
-// Makes the training state (parameters, buffers, optimizer) equal on all ranks, compares and
-// restores it.
+// Makes the training state (parameters, buffers, optimizer) equal on all ranks, compares it between
+// ranks, and saves and restores parts of it.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -16,7 +16,7 @@
 
 namespace ranklab::train {
 
-/// A 64-bit hash (FNV-1a) of the tensors' values in logical order, for any strides and device.
+/// A 64-bit FNV-1a hash of the tensors' values in logical order, whatever their strides and device.
 std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
 
 /// The parameters that require gradients, each once, in order of registration.
@@ -33,7 +33,7 @@ void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
 /// parameters differ from rank 0's in number, shape or type.
 void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
 
-/// Collective over `control`. Compares the ranks' parameters, and buffers if asked for, bit by bit.
+/// Collective over `control`. Compares the ranks' parameters, and buffers if asked for, by a hash.
 /// Returns, on all ranks, "" or "first in 'fc1.bias', on rank 1 compared with rank 0".
 std::string difference_of_ranks(const nn::Model& model, bool with_buffers,
                                 comm::Communicator& control);

@@ -12,7 +12,7 @@ torch::Tensor GraphTrainer::accumulate(const TensorBatch& batch, double weight, 
     broadcast_buffers(last);
     const auto mark = phases_.phase(Phase::backward);
     if (!graph_) capture(batch);
-    // No hook fires in a replay: finish() reduces all gradients.
+    // Hooks do not fire in a replay, so finish() reduces all gradients.
     sync_.begin_step({}, last);
     const torch::NoGradGuard no_gradients;
     restore_gradients();

@@ -11,14 +11,14 @@
 
 namespace ranklab::train {
 
-/// During these steps the allocator, cuDNN's choice of algorithms and the buckets may change.
-/// PyTorch asks for as many before a distributed step is captured.
+/// The steps before the capture, in which the allocator, cuDNN's choice of algorithms and the
+/// buckets may still change. PyTorch requires 11 before it captures a distributed step.
 inline constexpr std::int64_t kStepsBeforeCapture = 11;
 
 /// A Trainer that captures forward and backward after kStepsBeforeCapture steps and replays them
-/// from then on. Replays batches of the first batch's size; the Trainer computes other sizes. The
-/// graph holds no communication: gradients are summed after the replay, in finish(), without
-/// overlap. Works with every sync except c10d, which does not keep gradients in place.
+/// from then on. Replays the graph for batches of the first batch's size; Trainer computes batches
+/// of other sizes. The graph holds no communication: finish() sums the gradients after the replay,
+/// without overlap. Works with every sync except c10d, which reduces host memory only.
 class GraphTrainer final : public Trainer {
   public:
     /// Calls `make_graph` once, at the capture.
@@ -30,7 +30,7 @@ class GraphTrainer final : public Trainer {
 
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
     bool update() override;
-    /// Has no phase forward: the launch of forward and backward together counts as backward.
+    /// Without `forward`: one launch starts forward and backward, and counts as `backward`.
     std::vector<base::Phase> phases() const override;
 
   private:

@@ -22,15 +22,15 @@ struct Placement {
 };
 
 /// Converts bytes as PyTorch's ToTensor and Normalize: (byte / 255 - mean) / std per channel, in
-/// type `dtype`. Looks the 256 possible results per channel up in a table, which gives PyTorch's
-/// bits in one pass. Converts f32 values to `dtype`; does not copy them if `dtype` is f32, too.
+/// type `dtype`. Looks up the 256 possible results per channel in a table: one pass, with results
+/// bitwise equal to PyTorch's. Converts f32 values to `dtype`, without a copy if `dtype` is f32.
 class InputConverter {
   public:
     /// `mean` and `std` of pixels in [0, 1]: one per channel, or one for all.
     InputConverter(data::SampleLayout layout, const std::vector<double>& mean,
                    const std::vector<double>& std, torch::Dtype dtype, Placement placement = {});
-    /// Returns new tensors for images, since autograd may still hold the previous ones; for values,
-    /// tensors over the batch's memory, which the loader reuses for its next batch.
+    /// Returns new tensors for images, since autograd may still hold the previous ones. For f32
+    /// values returns views of the batch's memory, which the loader reuses for its next batch.
     TensorBatch operator()(const data::Batch& batch) const;
 
   private:

@@ -171,7 +171,7 @@ std::optional<std::size_t> LayerProfile::layer_of(const at::Tensor& tensor) cons
     return found == layer_of_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// The layer whose parameter is an input, or in a list input (a recurrent layer's weights).
+// The layer whose parameter is an input or an element of a list input (recurrent layers' weights).
 std::optional<std::size_t> LayerProfile::layer_of_inputs(const at::RecordFunction& function) const {
     for (const auto& input : nn::inputs_of(function)) {
         if (input.isTensor())

@@ -32,9 +32,9 @@ struct LayerTimes {
 };
 
 /// Forwards phases to `sink`, and attributes the time between the starts of consecutive operations
-/// to layers, so that layer times add up to phase times. A forward operation belongs to the
-/// layer whose parameter was used last, a backward operation to the layer of the forward operation
-/// that it differentiates. For one computing thread; one profile at a time.
+/// to layers, so that layer times add up to phase times. A forward operation belongs to the layer
+/// whose parameter was used last, a backward operation to the layer of the forward operation that
+/// it differentiates. Profiles the constructing thread; only one profile may exist at a time.
 class LayerProfile final : public base::PhaseSink, base::Immovable {
   public:
     /// `wait` is called at each operation and synchronises the GPU; empty on a CPU.

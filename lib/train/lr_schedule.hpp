@@ -1,5 +1,5 @@
 // The learning rate of every step: schedules, warm-up and scaling with the global batch. Pure
-// functions of the number of optimizer steps, derived in docs/learning_rate.md. Without torch.
+// functions of the number of optimizer steps, derived in docs/learning_rate.md.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +62,8 @@ class LrSchedule {
     std::int64_t warmup_;
 };
 
-/// First, highest and last rate of `steps` steps, without the decay per epoch of LrShape::step;
-/// shown before the run.
+/// First, highest and last rate within `steps` steps, to show before the run. Leaves out
+/// LrShape::step's decay per epoch.
 struct LrRange {
     double first = 0, highest = 0, last = 0;
 };

@@ -153,7 +153,7 @@ bool GradScaler::unscale(const std::vector<torch::Tensor>& parameters) const {
     if (gradients.empty()) return false;
     const auto options = gradients.front().options().dtype(torch::kFloat);
     torch::Tensor found_inf = torch::zeros({1}, options);
-    // The reciprocal in double, then rounded, as in PyTorch.
+    // Computes the reciprocal in double and then rounds it, as PyTorch does.
     const auto inverse = static_cast<float>(1.0 / static_cast<double>(scale_));
     at::_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf,
                                                    torch::full({1}, inverse, options));

@@ -16,8 +16,8 @@
 namespace ranklab::train {
 
 /// fp64, fp32: type of parameters and arithmetic. tf32: fp32 parameters, products on a GPU's tensor
-/// cores with 11-bit factors. bf16, fp16: fp32 parameters, torch's autocast for operations that are
-/// safe in 16 bits; fp16 needs a GradScaler.
+/// cores, which round the factors to 11 significant bits. bf16, fp16: fp32 parameters, torch's
+/// autocast for operations that are safe in 16 bits; fp16 needs a GradScaler.
 enum class Precision { fp64, fp32, tf32, bf16, fp16 };
 
 /// Throws OptionError for an unknown name.
@@ -41,8 +41,8 @@ double rounding_bound(Precision precision, torch::DeviceType device);
 /// would become 0 and larger factors may overflow; otherwise 1.
 double gate_scale(Precision precision);
 
-/// Sets for the process whether fp32 products on a GPU use TF32. By LibTorch's default convolutions
-/// use it and matrix products do not.
+/// Sets for the process whether fp32 products on a GPU use TF32. LibTorch's default: convolutions
+/// use TF32, matrix products do not.
 void allow_tf32(bool allow);
 
 // Channels-last memory format (NHWC, NDHWC), which tensor cores and oneDNN's convolutions take
@@ -116,7 +116,7 @@ class GradScaler {
     /// Total of skipped steps; the learning rate's schedule does not count them.
     std::int64_t skipped() const { return skipped_; }
 
-    /// The state as bytes, for a checkpoint. load() throws DataError for other bytes.
+    /// The state as bytes, for a checkpoint. load() throws DataError for bytes of another form.
     std::string save() const;
     void load(const std::string& state);
 

@@ -192,7 +192,7 @@ class ReductionQueue::Worker {
         return under_way_.empty() ||
                (is_streamed(waiting_.front().buffer) && is_streamed(under_way_.back().buffer));
     }
-    // Starts the next reduction if none is under way; in device memory all, which a stream orders.
+    // Starts the next reduction if none is under way; in device memory all: a stream orders them.
     void start_what_may() {
         std::unique_lock lock(mutex_);
         while (next_may_start()) {
@@ -239,7 +239,7 @@ class ReductionQueue::Worker {
         if (failure_) std::rethrow_exception(failure_);
     }
     void serve() {
-        // Lets the kernel lengthen a sleep by 1 us at most; the default is 50 us.
+        // Lets Linux lengthen a sleep by 1 us at most; the default is 50 us.
         prctl(PR_SET_TIMERSLACK, 1000UL);
         try {
             while (wait_for_work()) advance();
@@ -292,7 +292,7 @@ class ReductionQueue::Worker {
     std::exception_ptr failure_;
 
     // Only for the thread that calls MPI:
-    std::deque<Task> under_way_;  // at most one, but several if a stream orders them
+    std::deque<Task> under_way_;  // at most one; in device memory several, ordered by a stream
     std::thread thread_;
 };
 

@@ -20,7 +20,7 @@ enum class Progress {
     thread,  ///< a thread, which sleeps between polls
 };
 
-/// The allreduce of one buffer.
+/// Which allreduce sums a buffer.
 enum class Transfer {
     /// MPI's non-blocking allreduce, which needs little CPU time and can overlap with compute.
     background,
@@ -36,9 +36,9 @@ struct ReductionStamp {
     std::size_t bytes = 0;
     Clock::time_point ready;  ///< this rank's part is complete
     Clock::time_point start;  ///< handed to the library, after the reductions before it
-    /// With Transfer::blocking: all ranks are ready. With background: the transfer is first polled,
-    /// at once or (Progress::none) after backward. On a device `moving` and `end` are 0, since the
-    /// host cannot see them.
+    /// Data may move from now on. Transfer::blocking: all ranks are ready. Transfer::background:
+    /// the first poll, at once or (Progress::none) after backward. On a device `moving` and `end`
+    /// are 0, since the host cannot see them.
     Clock::time_point moving;
     Clock::time_point end;  ///< the sum is complete
 };
@@ -51,7 +51,7 @@ inline constexpr std::size_t kBackgroundPieceBytes = std::size_t{256} << 10;
 
 class ReductionQueue {
   public:
-    /// Keeps a reference to `comm`. Sums large buffers in pieces of `piece_bytes` (0: the size
+    /// Keeps a reference to `comm`. Sums large buffers in pieces of `piece_bytes` (0: the constant
     /// above for `transfer`), one after another.
     ReductionQueue(comm::Communicator& comm, Progress progress, Transfer transfer,
                    std::size_t piece_bytes = 0);
@@ -68,7 +68,7 @@ class ReductionQueue {
     void hurry();
     /// Drives progress with Progress::poll; otherwise does nothing.
     void poll();
-    /// Waits until all pushed buffers are summed. Throws the library's errors.
+    /// Waits until all pushed buffers are summed. Throws the communicator's errors.
     void finish();
     /// In the order of push(); complete after finish().
     const std::vector<ReductionStamp>& stamps() const;

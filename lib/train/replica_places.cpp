@@ -104,8 +104,8 @@ ReplicaThreads::ReplicaThreads(std::size_t count, int threads,
         }
     } catch (const std::system_error& error) {
         throw base::EnvironmentError(
-            fmt::format("only {} of {} replica threads started ({}); use fewer, or raise the limit "
-                        "of processes (ulimit -u)",
+            fmt::format("only {} of {} replica threads started ({}); use fewer replicas, or raise "
+                        "the limit of processes (ulimit -u)",
                         threads_.size(), count, error.what()),
             {"replicas"});
     }

@@ -24,8 +24,8 @@ namespace ranklab::train {
 class ReplicaPlaces : base::Immovable {
   public:
     /// `devices`: one per replica, all of one kind. Makes the streams current in the calling thread
-    /// while the object lives; does not change its GPU. `guard` replaces LibTorch's device guard,
-    /// in tests.
+    /// while the object lives; does not change the thread's GPU. Tests replace LibTorch's device
+    /// guard by `guard`.
     explicit ReplicaPlaces(std::vector<torch::Device> devices,
                            const c10::impl::DeviceGuardImplInterface* guard = nullptr);
     ~ReplicaPlaces();
@@ -47,9 +47,9 @@ class ReplicaPlaces : base::Immovable {
 /// "replica 0 on GPU 0, replica 1 on GPU 1".
 std::string placement(const ReplicaPlaces& places);
 
-/// Divides `cores` (each a list of hardware threads) among `replicas`, neighbours together. Empty
-/// if there are fewer cores than replicas: binding would put two replicas on one core while another
-/// idles.
+/// Divides `cores` (each a list of hardware threads) among `replicas` in consecutive groups.
+/// Returns an empty list if there are fewer cores than replicas: with binding, two replicas could
+/// share one core while another core is idle.
 std::vector<std::vector<int>> share_cores(const std::vector<std::vector<int>>& cores,
                                           std::size_t replicas);
 
@@ -85,7 +85,7 @@ class ReplicaThreads {
     const std::function<void(std::size_t)>* work_ = nullptr;
     std::size_t round_ = 0;    // counts the calls of run()
     std::size_t working_ = 0;  // replicas that have not finished this round
-    // Last, so that threads end before the members that they use, also if the constructor throws.
+    // Declared last: threads end before the members that they use, also if the constructor throws.
     std::vector<std::jthread> threads_;
 };
 

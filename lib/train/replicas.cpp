@@ -196,7 +196,7 @@ void DataParallel::hand_back(const torch::Tensor& gradient, const std::vector<ba
 }
 
 // On the CPU autograd computes in the calling thread. On a GPU it uses the GPU's thread and the
-// forward's stream, and the calling thread waits until all is launched.
+// forward's stream, and the calling thread waits until all kernels are launched.
 void DataParallel::backward() {
     const auto mark = phases_.phase(Phase::backward);
     threads_.run([this](std::size_t r) {

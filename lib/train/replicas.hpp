@@ -1,7 +1,7 @@
 // Data parallelism within one process (--mode dp), as in torch.nn.DataParallel. Each step scatters
 // the batch, replicates the parameters, computes each replica in its own thread, gathers the
-// outputs and sums the gradients on replica 0, where one optimizer updates. On the CPU replicas
-// share the process's memory; on GPUs batches, parameters, outputs and gradients are copied.
+// outputs and sums the gradients on replica 0, whose parameters one optimizer updates. On GPUs the
+// batch's parts, parameters, outputs and gradients are copied between devices.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -31,12 +31,12 @@ struct ReplicaSetup {
     /// Makes another model of the same kind, type and dropout on a device. DataParallel overwrites
     /// its parameters.
     std::function<std::shared_ptr<nn::Model>(torch::Device)> make;
-    /// Replica r > 0 draws from seed + r, as rank r does in ddp.
+    /// Replica r > 0 draws random numbers from seed + r, as rank r does in mode ddp.
     std::uint64_t seed = 1;
     int threads = 1;  ///< total over replicas
     /// This process's cores, each a list of its hardware threads.
     std::vector<std::vector<int>> cores;
-    /// Copies parameters and gradients in large pieces on the CPU, too; on GPUs it always does.
+    /// Copies parameters and gradients in large pieces on the CPU, too. On GPUs always in effect.
     bool coalesces = false;
 };
 
@@ -49,7 +49,7 @@ class DataParallel final : public Stepper {
     DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimizer& optimizer,
                  base::PhaseSink& phases, GradScaler* scaler = nullptr);
 
-    /// For steps of one micro-batch: overwrites gradients of an earlier one.
+    /// For steps of one micro-batch: overwrites the gradients of earlier micro-batches.
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
     bool update() override;
     std::vector<base::Phase> phases() const override;

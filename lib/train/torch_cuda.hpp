@@ -29,7 +29,7 @@ void load_torch_cuda();
 device::StreamHandle compute_on_own_stream();
 
 /// Peak bytes of tensors on one of these GPUs, maximum over GPUs, since restart_peak_gpu_bytes().
-/// Not included: memory that LibTorch's allocator caches, and the CUDA context's some hundred MB.
+/// Not included: memory that LibTorch's allocator caches, and the CUDA context (some hundred MB).
 std::int64_t peak_gpu_bytes(const std::vector<torch::Device>& gpus);
 void restart_peak_gpu_bytes(const std::vector<torch::Device>& gpus);
 

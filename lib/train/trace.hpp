@@ -19,7 +19,7 @@ struct OperatorTime {
 
 class Trace : base::Immovable {
   public:
-    /// Starts a trace; one at a time. `gpu`: record GPU kernels, too.
+    /// Starts a trace; only one may run at a time. `gpu`: record GPU kernels, too.
     explicit Trace(bool gpu);
     /// Ends the trace; without save(), writes no file.
     ~Trace();

@@ -50,8 +50,7 @@ TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
         throw base::OptionError("this model cannot be traced (" + why + "); leave the option out",
                                 {"jit"});
     };
-    // Restores running statistics and random numbers, since tracing and comparing are no training
-    // step.
+    // Restores running statistics and generators: tracing and comparing must not affect training.
     StateSnapshot rewind(*this, default_generators(input.device()));
     std::shared_ptr<torch::jit::Graph> traced;
     torch::Tensor wanted;
@@ -69,8 +68,8 @@ TracedModel::Graph& TracedModel::graph_for(const torch::Tensor& input) {
     }
     rewind();
     {
-        // Compares in a separate executor: an executor specialises on its first runs, and this run
-        // is without gradients.
+        // Compares in a separate executor: an executor specialises on its first runs, and this
+        // comparison runs without gradients.
         const torch::NoGradGuard no_gradients;
         Stack stack = inputs_of(*this, input);
         torch::jit::GraphExecutor(traced->copy(), "comparison").run(stack);

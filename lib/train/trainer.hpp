@@ -70,12 +70,13 @@ class Trainer : public Stepper {
 /// Sums over this rank's samples, to be added over ranks before dividing by `count`.
 struct EvaluationSums {
     double loss = 0;
-    double correct = 0;  ///< correctly classified samples; a part of one if it has several targets
+    double correct = 0;  ///< correctly classified samples; fractions with several targets per sample
     std::int64_t count = 0;
 };
 
-/// Evaluates the samples `part`, in batches by `config`. Calls `goes_on`, if given, `turns` times,
-/// so that all ranks can agree to stop. If `goes_on` returns false, the sums are invalid.
+/// Evaluates the samples `part` in batches of config.batch. Calls `goes_on`, if given, `turns`
+/// times (equal on all ranks), so that the ranks can agree to stop. Stops if `goes_on` returns
+/// false; the sums are then incomplete.
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,
                         const data::Loader::Config& config, const InputConverter& convert,
                         const std::function<bool()>& goes_on = {}, std::int64_t turns = 0);

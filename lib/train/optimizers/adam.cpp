@@ -26,8 +26,8 @@ struct StepFactors {
 // torch.optim.Adam:
 //   m += (1 - b1) (g - m);  v = b2 v + (1 - b2) g^2;
 //   p -= lr / (1 - b1^k) m / (sqrt(v) / sqrt(1 - b2^k) + eps)
-// k counts a parameter's steps with a gradient. All implementations share this state, so that a
-// checkpoint of one fits the others.
+// k counts a parameter's steps with a gradient. All implementations share this state, so that any
+// of them can load another's checkpoint.
 class AdamState : public Optimizer {
   public:
     void set_lr(double lr) override { lr_ = lr; }
@@ -65,7 +65,7 @@ class AdamState : public Optimizer {
 
 // Ranklab's Adam makes one pass over memory without temporaries. Operations on whole tensors make
 // seven passes and need a temporary as large as the parameter; with the U-Net's 446 MiB, memory
-// limits the step.
+// bandwidth limits the step.
 class Adam final : public AdamState {
   public:
     Adam(std::vector<torch::Tensor> parameters, double lr)

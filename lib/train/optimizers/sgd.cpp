@@ -5,9 +5,9 @@
 namespace ranklab::train {
 namespace {
 
-// The state of both implementations, so that a checkpoint of one fits the other. A parameter's
-// momentum buffer is made as a copy of its first gradient. Starting from zeros would change the
-// signs of zeros.
+// The state of both implementations, so that each can load the other's checkpoint. A parameter's
+// momentum buffer begins as a copy of its first gradient. Adding the gradient to a buffer of zeros
+// would turn -0 into +0.
 class SgdState : public Optimizer {
   public:
     SgdState(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)

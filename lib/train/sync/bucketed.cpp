@@ -14,8 +14,8 @@ struct Bucket {
 };
 
 // Sums buckets of gradients while backward goes on. Gradients are views of their bucket: without
-// compression nothing is copied. All ranks reduce the buckets in one order, even if a later one is
-// full first.
+// compression nothing is copied. All ranks reduce the buckets in one order, even if a later bucket
+// is complete first.
 class BucketedSync final : public GradientSync {
   public:
     explicit BucketedSync(const SyncSetup& setup)

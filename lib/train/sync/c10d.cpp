@@ -18,7 +18,7 @@ c10::intrusive_ptr<Future> future_of_tensors() {
     return c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()));
 }
 
-// A work that is complete once its future is.
+// A c10d::Work that is complete once its future is.
 class QueuedWork final : public c10d::Work {
   public:
     QueuedWork(c10d::OpType type, c10::intrusive_ptr<Future> future)
@@ -114,7 +114,7 @@ class C10dSync final : public GradientSync {
         if (parameters_.empty()) return;
         const auto group = make_process_group(setup_.data, queue_);
         const std::vector<bool> sparse(parameters_.size(), false);
-        // Assigns from the first parameter on, reduces from the last bucket, as PyTorch's DDP does.
+        // Fills buckets from the first parameter on and reduces the last bucket first, as DDP does.
         const auto first = static_cast<std::size_t>(setup_.first_cap_bytes);
         const auto cap = static_cast<std::size_t>(setup_.cap_bytes);
         auto plan =

@@ -20,8 +20,8 @@ class PerParameterSync final : public GradientSync {
         define_gradients(parameters_);
         stamps_.clear();
         for (const auto& parameter : parameters_) {
-            // A gradient's strides may differ from its parameter's (a transposed view), on this
-            // rank only. A collective needs it dense and in the same memory order on all ranks.
+            // A gradient's strides may differ from its parameter's (a transposed view), even on one
+            // rank only. A collective needs dense gradients in one memory order on all ranks.
             const torch::Tensor gradient = laid_out_as(parameter, parameter.grad());
             parameter.mutable_grad() = gradient;
             reduce_now(comm_, in_memory_order(gradient), stamps_);
