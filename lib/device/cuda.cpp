@@ -26,7 +26,7 @@ const char* advice(cudaError_t rc) {
             return "run on a node with a GPU and its driver (check nvidia-smi), or compute on the "
                    "CPU";
         default:
-            return "an earlier kernel may be the cause; CUDA_LAUNCH_BLOCKING=1 shows where";
+            return "an earlier kernel may be the cause; CUDA_LAUNCH_BLOCKING=1 shows which";
     }
 }
 
@@ -87,7 +87,7 @@ GpuList list_gpus() {
     return list;
 }
 
-// Without a GPU the calls fail, and there is nothing to record.
+// Without a GPU both calls fail. The error is cleared, since there is nothing to record.
 void start_cuda_profiler() {
     if (cudaProfilerStart() != cudaSuccess) static_cast<void>(cudaGetLastError());
 }

@@ -23,13 +23,13 @@ template <class... Arguments>
 struct Function {
     int (*call)(Arguments...);
 
-    // POSIX allows to call dlsym's result; C++ needs reinterpret_cast for that.
+    // POSIX allows calling dlsym's result; C++ needs reinterpret_cast for that.
     Function(void* library, const char* name)
         : call(reinterpret_cast<decltype(call)>(dlsym(library, name))) {}
     bool operator()(Arguments... arguments) const {
         return call != nullptr && call(arguments...) == 0;
     }
-    /// Calls with `others` and a pointer to a value. Returns unit * value; NaN on failure.
+    /// Passes `others` and a pointer to a value. Returns unit * value; NaN on failure.
     double number(double unit, auto... others) const {
         using Last = std::tuple_element_t<sizeof...(others), std::tuple<Arguments...>>;
         std::remove_pointer_t<Last> value{};
@@ -120,7 +120,7 @@ GpuMeters nvml_meters() {
     if (!nvml->init() || !nvml->count(&count)) return {{}, "NVML does not start"};
     for (unsigned i = 0; i < count; ++i) {
         Nvml::Device gpu = nullptr;
-        if (!nvml->device(i, &gpu)) {  // the driver lost it
+        if (!nvml->device(i, &gpu)) {  // the driver lost the GPU
             meters.gpus.push_back({fmt::format("{}", i), "", "", [] { return GpuReading{}; }});
             continue;
         }

@@ -10,8 +10,8 @@
 
 namespace ranklab::device {
 
-/// One sample of a GPU. NaN or "" if the library lacks the counter (an older version) or lost the
-/// GPU.
+/// One sample of a GPU. A field is NaN or "" if the library lacks the counter (an older version) or
+/// the driver lost the GPU.
 struct GpuReading {
     static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     double busy_percent = kNone, memory_bytes = kNone;
@@ -42,7 +42,7 @@ struct GpuMeters {
 /// RANKLAB_ROCM_SMI_LIBRARY replace the libraries.
 GpuMeters open_gpu_meters();
 
-/// Compares PCI ids. Libraries write the domain with 4 or 8 digits, in upper or lower case.
+/// Compares PCI ids, whose domain libraries write with 4 or 8 digits, in upper or lower case.
 bool is_same_pci(std::string one, std::string other);
 
 }  // namespace ranklab::device

@@ -1,4 +1,4 @@
-// lib/device in a build without CUDA: lists no GPU, and functions that need one throw.
+// lib/device in a build without CUDA: lists no GPU; functions that need a GPU throw.
 #include "base/error.hpp"
 #include "device/gpus.hpp"
 #include "device/stream.hpp"

@@ -32,8 +32,8 @@ class Event {
     enum class Kind { order, timing };
     explicit Event(Kind kind = Kind::order);
 
-    /// May be called again; work that already waits for the earlier record still waits for that
-    /// one.
+    /// May be called again. Work that already waits for the event still waits for the earlier
+    /// record.
     void record(StreamHandle stream);
     bool done() const;  ///< true if never recorded
     /// Both events must be of Kind::timing, recorded and done.

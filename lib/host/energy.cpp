@@ -33,7 +33,7 @@ CpuEnergy::CpuEnergy(const std::filesystem::path& root) {
     if (energy_.why_not.empty()) energy_.joules = 0;
 }
 
-// Keeps the first file's error as the reason for no energy.
+// Keeps the first file's error as the reason why the energy is unknown.
 double CpuEnergy::read_uj(const std::filesystem::path& file) {
     errno = 0;
     std::ifstream in(file);
@@ -56,7 +56,8 @@ void CpuEnergy::sample() {
         if (seconds * kMostWatts > 1e-6 * package.range_uj)
             energy_ = {
                 .why_not = fmt::format(
-                    "the counters may have wrapped in {:.0f} s between two samples", seconds)};
+                    "the counters may have wrapped around in the {:.0f} s between two samples",
+                    seconds)};
     }
 }
 

@@ -1,4 +1,4 @@
-// The energy of a host's processors, by RAPL (the kernel's power capping framework).
+// The energy of a host's processors, by RAPL (Linux's power capping framework).
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ struct Energy {
 class CpuEnergy {
   public:
     explicit CpuEnergy(const std::filesystem::path& root = system_root());
-    /// Call it often: if a counter may run through its range between calls, the energy is unknown.
+    /// Call it often: if a counter may wrap around between two calls, the energy becomes unknown.
     void sample();
     /// From construction to the last sample.
     const Energy& energy() const { return energy_; }

@@ -21,7 +21,7 @@ struct Case {
 };
 struct Cases {
     std::vector<Case> found = {};
-    bool known = true;  // false: not decidable, so an empty list proves nothing
+    bool known = true;  // false: not decidable, so an empty `found` proves nothing
 
     void add(double severity, std::string detail, std::string advice = {}) {
         found.push_back({severity, std::move(detail), std::move(advice)});
@@ -57,7 +57,7 @@ Cases not_connected(const Evidence& evidence) {
               fmt::format("({}), or give --expect-ranks {}", evidence.own_launchers, world)}}};
 }
 
-// Adds a case, say(placement, rank 0's), for each rank whose `field` differs from rank 0's.
+// Adds a case for each rank whose `field` differs from rank 0's; say() makes its detail from both.
 template <class Say>
 Cases unlike_rank_0(const Evidence& evidence, auto Placement::*field, const Say& say) {
     Cases cases;
@@ -264,7 +264,8 @@ constexpr Row kTable[] = {
     {"far-gpu", kWarning, far_gpus, "{}, so transfers cross NUMA nodes",
      "bind each rank near its GPU (mpirun --map-by numa --bind-to numa, or srun --gpus-per-task=1 "
      "--gpu-bind=closest)"},
-    {"local-results-folder", kWarning, local_folder, "{}, so a later job may write another file",
+    {"local-results-folder", kWarning, local_folder,
+     "{}, so a job whose rank 0 runs on another host would write to a different file",
      "give --output in a folder that all hosts share"},
     {kGovernor, kWarning, other_governors, "{}, so short work may run at a lower clock",
      "set the governor to performance on every host (cpupower frequency-set -g performance as "
@@ -273,7 +274,7 @@ constexpr Row kTable[] = {
      "end the other processes, or take whole nodes (sbatch --exclusive)"},
 };
 
-// Reports the worst case, and how many there are.
+// Reports the worst case and the number of cases.
 Check check_of(const Row& row, const Evidence& evidence) {
     const auto [found, known] = row.test(evidence);
     if (found.empty()) return {row.id, known ? CheckState::ok : CheckState::unknown};

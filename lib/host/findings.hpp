@@ -1,4 +1,4 @@
-// The launch guard: tests for faults of a launch that falsify its measurements. Pure functions.
+// The launch guard: checks for faults of a launch that falsify its measurements. Pure functions.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct ResultsFolder {
     std::vector<std::string> blind;  ///< hosts that do not see the folder
 };
 
-/// Input of the tests. If a part was not gathered, its checks are CheckState::unknown.
+/// What the checks examine. A check of a part that was not gathered is CheckState::unknown.
 struct Evidence {
     std::vector<Placement> placements = {};  ///< one per working rank
     int connected = 0;                       ///< MPI's world size; 0: unknown

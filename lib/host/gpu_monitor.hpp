@@ -1,4 +1,4 @@
-// Samples the GPUs for --monitor, in a thread of its own because a call of the driver may block.
+// Samples the GPUs for --monitor, in a separate thread because a call of the driver may block.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ struct GpuRow {
     double time_s = 0;  ///< since the monitor began
     std::string host, gpu, name;
     int rank = -1;               ///< lowest rank that computes on it; -1: none
-    device::GpuReading is = {};  ///< with the energy since the first sample
+    device::GpuReading is = {};  ///< energy_J counts from the first sample
 
     static auto fields(auto& self) {
         return std::tie(self.time_s, self.host, self.gpu, self.name, self.rank, self.is);

@@ -20,9 +20,9 @@ struct Use {
     /// On the host's first rank: number of CPUs of all ranks of the host. On other ranks 0.
     int host_cpus = 0;
     double seconds = 0;               ///< wall time
-    double cpu_s = 0;                 ///< of the process and the children that it waited for
+    double cpu_s = 0;                 ///< CPU time of the rank and the children that it waited for
     std::optional<double> busy_s;     ///< CPU time of all processes on host_cpus, if known
-    std::int64_t peak_rss_bytes = 0;  ///< of the process, since its start
+    std::int64_t peak_rss_bytes = 0;  ///< of the rank's process, since its start
     std::int64_t memory_asked_bytes = 0;
 
     static auto fields(auto& self) {
@@ -41,7 +41,7 @@ class UseMeter {
         begin_ = now(), end_ = std::nullopt;
     }
     void end() { end_ = now(); }  ///< a second call extends the use
-    /// Whether /proc/stat has the CPUs' busy times. False on all but a host's first rank.
+    /// Whether /proc/stat has the CPUs' busy times. False on all ranks but a host's first.
     bool is_known() const { return begin_.busy_s.has_value(); }
     /// The use from begin() to end(), or until now without end().
     Use use() const;
@@ -54,7 +54,7 @@ class UseMeter {
     Moment now() const;
 
     std::filesystem::path root_;
-    std::vector<int> cpus_;  // of all ranks of the host; empty unless this is its first rank
+    std::vector<int> cpus_;  // of all ranks of the host; empty except on the host's first rank
     Use use_;
     Moment begin_;
     std::optional<Moment> end_;

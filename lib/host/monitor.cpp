@@ -59,8 +59,8 @@ double stalled_s(const fs::path& file) {
 
 Counters counters_of_process(pid_t pid);
 
-// Adds the living children. The process's own counters include children that it waited for
-// (proc(5)).
+// Adds the living children's counters. The process's own counters include ended children that it
+// waited for (proc(5)).
 void add_children(Counters& counters, pid_t pid, const fs::path& root) {
     const std::string self = std::to_string(pid);
     std::ifstream in(root / "proc" / self / "task" / self / "children");
@@ -130,8 +130,8 @@ Monitored Monitor::stop() {
     return {host_, std::move(rows_), gpus_.stop(), cpu_energy_.energy()};
 }
 
-// Takes half as many samples each time the number of rows has doubled, so that a long run's rows
-// fit into memory.
+// Halves the sampling rate whenever the number of rows has doubled, so that a long run's rows fit
+// into memory.
 void Monitor::tick() {
     if (++ticks_ % ticks_a_sample_ == 0) sample();
     if (rows_.size() < most_rows_) return;

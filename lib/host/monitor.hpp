@@ -21,8 +21,8 @@ namespace ranklab::host {
 
 inline constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
-/// Counters of a process with its children, or of a host: totals since its start; threads and
-/// rss_bytes are current values. NaN if the system lacks one.
+/// Counters of a process with its children, or of a host: totals since the start of the process or
+/// host, except the current values threads and rss_bytes. NaN if the system lacks a counter.
 struct Counters {
     double cpu_s = kNotKnown;   ///< sum over threads, or over the host's CPUs
     double wait_s = kNotKnown;  ///< process only: runnable threads waiting for a CPU
@@ -89,7 +89,7 @@ class Monitor : base::Immovable {
     std::size_t ticks_ = 0, ticks_a_sample_ = 1, most_rows_ = std::size_t{1} << 17U;
     CpuEnergy cpu_energy_;
     GpuMonitor gpus_;
-    std::optional<base::Ticker> ticker_;  // last: it uses the other members
+    std::optional<base::Ticker> ticker_;  // declared last: its thread uses the other members
 };
 
 }  // namespace ranklab::host

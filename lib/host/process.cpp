@@ -48,7 +48,7 @@ std::string proc_value(const std::string& path, std::string_view key) {
 }
 
 // Free space in /dev/shm, through which MPI exchanges messages on a host. Rounded down to a power
-// of two, since it varies from run to run; from 1 GiB on it is no limit.
+// of two, since it varies from run to run; 1 GiB or more does not limit MPI.
 std::string free_shared_memory() {
     struct statvfs place {};
     if (::statvfs("/dev/shm", &place) != 0) return kUnknown;
@@ -57,7 +57,7 @@ std::string free_shared_memory() {
                                             : base::human_bytes(static_cast<double>(bytes));
 }
 
-// SLURM_JWT, for one, is a login token.
+// SLURM_JWT, for example, is a login token.
 bool is_secret(std::string_view name) {
     static constexpr std::array<std::string_view, 5> kSecret{"JWT", "TOKEN", "SECRET", "PASSW",
                                                              "_KEY"};

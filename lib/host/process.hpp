@@ -1,4 +1,4 @@
-// Facts of this process and its host: memory, threads, start-up time, kernel, environment.
+// Facts of this process and its host: memory, threads, start-up time, Linux version, environment.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,7 @@ std::int64_t memory_asked_bytes();
 /// Current number of threads of this process; 0 if unknown.
 int thread_count();
 
-/// Seconds since the kernel started this process, including the loading of libraries; resolution 10
-/// ms.
+/// Seconds since Linux started this process, including the loading of libraries; resolution 10 ms.
 double seconds_since_process_start();
 
 /// Host, process id and start time, which identify a process uniquely.
@@ -42,7 +41,7 @@ class StartUp {
         static auto fields(auto& self) { return std::tie(self.name, self.seconds); }
     };
 
-    /// Ends `part`. A part begins at the previous one's end, the first at the process's start.
+    /// Ends `part`. A part begins when the previous part ends, the first when the process starts.
     void done(std::string part);
     /// Ends the last part; later calls have no effect.
     void finish(std::string part);

@@ -54,7 +54,7 @@ hwloc_obj_t unit_of(int cpu) {
     return hwloc_get_pu_obj_by_os_index(topology(), static_cast<unsigned>(cpu));
 }
 
-// By complete_cpuset, which includes CPUs outside this rank's cpuset: ranks agree on names.
+// Uses complete_cpuset, which has the CPUs outside this rank's cpuset, too: ranks agree on names.
 int core_of(int cpu) {
     const hwloc_obj_t unit = unit_of(cpu);
     const hwloc_obj_t core = unit == nullptr
@@ -136,7 +136,7 @@ std::vector<fs::path> folders_below(const fs::path& top, const std::string& path
 }
 
 // Lines of /proc/self/cgroup are "0::/path" in version 2, "1:cpu,cpuacct:/path" in version 1
-// (cgroups(7)). A controller belongs to one version only: to version 1 if such a line names it.
+// (cgroups(7)). A controller belongs to one version only: to version 1 if a line names it.
 OwnCgroups own_cgroups(const std::string& controller, const fs::path& root) {
     const auto mounts = root / "sys/fs/cgroup";
     OwnCgroups own;
@@ -177,15 +177,15 @@ std::optional<double> limit_of(const fs::path& cgroup, bool version2) {
     return *quota / *period;
 }
 
-// Device and inode: paths to one cgroup differ between containers.
+// Device and inode, since the path to a cgroup differs between containers.
 std::string name_of(const fs::path& cgroup) {
     struct stat seen {};
     return stat(cgroup.c_str(), &seen) == 0 ? fmt::format("{}:{}", seen.st_dev, seen.st_ino)
                                             : cgroup.string();
 }
 
-// Bytes until the cgroup's memory limit. Counts inactive file cache as free: the kernel reclaims it
-// first.
+// Bytes until the cgroup's memory limit. Counts inactive file cache as free, since Linux reclaims
+// it first.
 std::optional<std::int64_t> left_in(const fs::path& cgroup, bool version2) {
     const auto limit = number_in_file(cgroup / (version2 ? "memory.max" : "memory.limit_in_bytes"));
     const auto used =

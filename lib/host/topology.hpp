@@ -19,8 +19,8 @@ std::vector<int> cpuset();
 
 /// Groups `cpus` by physical core. A CPU unknown to hwloc is its own core.
 std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus);
-/// The cores of `cpus`, each named by its lowest CPU on the machine, ascending. Ranks of a host
-/// agree on the names.
+/// The cores of `cpus`, each named by its lowest CPU on the machine, ascending. All ranks of a host
+/// use the same names.
 std::vector<int> core_names(const std::vector<int>& cpus);
 /// The number of physical cores of `cpus`.
 int cores_in(const std::vector<int>& cpus);
@@ -38,7 +38,7 @@ struct CpuQuota {
         std::string cgroup;  ///< identifies the cgroup on its host
         static auto fields(auto& self) { return std::tie(self.cpus, self.cgroup); }
     };
-    bool known = false;         ///< cgroups are visible; if so, no `limits` means unlimited
+    bool known = false;         ///< true if cgroups are visible; empty `limits` then mean unlimited
     std::vector<Limit> limits;  ///< of the process's cgroup and its parents
 
     static auto fields(auto& self) { return std::tie(self.known, self.limits); }
@@ -50,12 +50,12 @@ std::optional<double> least_limit(const CpuQuota& quota);
 /// The number after a word in a file: "MemAvailable: 123 kB", "inactive_file 123".
 std::optional<std::int64_t> number_behind(const std::filesystem::path& file, std::string_view word);
 
-/// Bytes that host and cgroups let the process still allocate without swapping; nullopt if unknown.
+/// Bytes that host and cgroup limits let the process allocate without swapping; nullopt if unknown.
 std::optional<std::int64_t> free_memory(const std::filesystem::path& root = "/");
 
 /// A rank's GPU.
 struct OwnGpu {
-    std::string name = {};  ///< "" if the rank sees none
+    std::string name = {};  ///< "" if the rank sees no GPU
     std::string uuid = {};
     std::string pci_id = {};
     std::vector<int> cpus = {};  ///< near the GPU; empty if unknown

@@ -29,7 +29,7 @@ void send(comm::Communicator& control, double value, int to) {
     comm::send(control, comm::view(std::span<const double>(&value, 1)), to, kTag);
 }
 
-// Rank 0's part. Assumes that the other rank answers in the middle of the round trip.
+// Rank 0's side of the exchange. Assumes that `rank` answers in the middle of the round trip.
 ClockOffset ask(comm::Communicator& control, int rank) {
     ClockOffset best{.error_s = std::numeric_limits<double>::infinity()};
     for (int round = 0; round < kRounds; ++round) {

@@ -22,8 +22,8 @@ struct ClockOffset {
     double at_s = 0;  ///< time of the measurement, by this rank's clock
 };
 
-/// The clock offsets of a job's ranks. Rank 0 sends messages to and fro with one rank per host; the
-/// shortest round trip counts (Cristian 1989). Ranks of one host share the clock and the offset. On
+/// The clock offsets of a job's ranks. Rank 0 exchanges messages with one rank per host and takes
+/// the shortest round trip (Cristian 1989). Ranks of one host share the clock and the offset. On
 /// rank 0's host another rank is measured, too, which shows the error of the method.
 class JobClocks {
   public:
@@ -38,8 +38,8 @@ class JobClocks {
     const std::vector<ClockOffset>& offsets() const { return offsets_; }
     /// This rank's clock minus rank 0's.
     double mine() const { return offsets_[static_cast<std::size_t>(control_.rank())].offset_s; }
-    /// Bound on the error of comparing moments of two ranks: the largest error of an offset, plus
-    /// the drift since the measurement.
+    /// Bound on the error, in seconds, of comparing times of two ranks: the largest error of an
+    /// offset, plus the drift since the measurement.
     double error_s() const;
 
   private:

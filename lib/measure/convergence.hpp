@@ -30,25 +30,25 @@ class Convergence {
 
     /// Without --target-ci: never due, never reached.
     Convergence() = default;
-    /// `target`: the relative half-width to reach. Checks after `least` samples, then each time
-    /// after a quarter more, so that all checks together cost little.
+    /// `target`: the relative half-width to reach. Checks after `least` samples, then whenever the
+    /// number of samples has grown by a quarter, so that all checks together cost little.
     Convergence(double target, std::int64_t least) : target_(target), next_(least) {}
 
     bool wanted() const { return target_ > 0; }
     double target() const { return target_; }
-    /// Number of samples at the next check, and number that the checks so far have seen.
+    /// The number of samples at the next check, and the number at the last check.
     std::int64_t next() const { return next_; }
     std::int64_t seen() const { return seen_; }
     bool due(std::int64_t samples) const { return wanted() && !reached_ && samples >= next_; }
 
-    /// Collective. Adds the samples since the last check, equally many on every rank, each as its
-    /// maximum over ranks, and checks. Rank 0 decides for all ranks.
+    /// Collective. Adds the samples since the last check, each as its maximum over ranks, and
+    /// checks. All ranks give the same number of samples. Rank 0 decides for all ranks.
     void look(comm::Communicator& control, std::span<const double> since);
 
     bool reached() const { return reached_; }
     /// All checks, on rank 0; the run reports the last one.
     const std::vector<Look>& looks() const { return looks_; }
-    /// The result on rank 0: "yes (1.7 % after 340 steps)", "NO (3.1 % after 400 steps, 2 %
+    /// The result, on rank 0: "yes (1.7 % after 340 steps)" or "NO (3.1 % after 400 steps, 2 %
     /// wanted)". `unit`: "steps".
     std::string verdict(const std::string& unit) const;
 
@@ -58,7 +58,7 @@ class Convergence {
     double target_ = 0;
     std::int64_t next_ = 0, seen_ = 0;
     bool reached_ = false;
-    std::vector<double> newest_;  // maxima over ranks; rank 0
+    std::vector<double> newest_;  // maxima over ranks; filled on rank 0 only
     std::vector<Look> looks_;
 };
 

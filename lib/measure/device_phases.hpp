@@ -9,10 +9,10 @@
 namespace ranklab::measure {
 
 /// Forwards phases to a recorder, and records an event on the compute stream at both ends of every
-/// phase except data and copy, which are the host's work. Only finish_step() waits, at the end of a
-/// step: it replaces the host's times, which cover launches only, by the events'. With replicas on
-/// several GPUs the phases are the first GPU's, whose waiting for other GPUs counts in gather and
-/// reduce.
+/// phase except data and copy, which are the host's work. Only finish_step(), at the end of a step,
+/// waits for the GPU. It replaces the host's times, which cover launches only, by the events'
+/// times. With replicas on several GPUs the phases are the first GPU's; its waits for other GPUs
+/// count in gather and reduce.
 class DevicePhases final : public base::PhaseSink {
   public:
     explicit DevicePhases(PhaseRecorder& recorder) : recorder_(recorder) {}

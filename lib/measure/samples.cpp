@@ -14,7 +14,7 @@ void check(std::int64_t warmup, std::int64_t steps) {
     if (warmup < steps) return;
     throw base::OptionError(
         fmt::format(
-            "a warm-up of {} steps leaves nothing to measure of {} steps; give more epochs or a "
+            "a warm-up of {} steps leaves none of the {} steps to measure; give more epochs or a "
             "shorter warm-up",
             warmup, steps),
         {"epochs", "warmup"});
@@ -38,8 +38,8 @@ Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t 
 
 Schedule resume_after(Schedule schedule, std::int64_t completed) {
     if (completed >= schedule.total) {
-        throw base::OptionError(fmt::format("all {} planned steps are done, the checkpoint is of "
-                                            "step {}; plan more steps",
+        throw base::OptionError(fmt::format("all {} steps are already done: the checkpoint was "
+                                            "written after step {}; give more steps",
                                             schedule.total, completed),
                                 {"steps", "epochs"});
     }
@@ -74,7 +74,7 @@ void PhaseRecorder::leave(base::Phase phase) {
 
 namespace {
 
-constexpr std::size_t kPieceValues = std::size_t{1} << 15U;  // of all ranks together
+constexpr std::size_t kPieceValues = std::size_t{1} << 15U;  // sum over ranks
 
 // Calls `take` with each row of all ranks, in order.
 template <class Take>

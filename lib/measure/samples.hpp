@@ -21,7 +21,7 @@ struct Schedule {
     std::int64_t warmup = 0;
     std::int64_t total = 0;
     std::int64_t steps_per_epoch = 1;
-    std::int64_t first = 0;  ///< earlier steps were made before the checkpoint
+    std::int64_t first = 0;  ///< the first step to make; the checkpoint has the earlier ones
 
     std::int64_t counted() const { return total - first - warmup; }
     bool counts(std::int64_t step) const { return step >= first + warmup; }
@@ -35,7 +35,7 @@ std::int64_t default_warmup(std::int64_t steps);
 /// Schedules `warmup` steps, then `steps` counted ones.
 Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t steps_per_epoch);
 
-/// Schedules whole epochs. The warm-up is the start of the first epoch: steps of its own would
+/// Schedules whole epochs. The warm-up is the start of the first epoch: additional steps would
 /// repeat samples. Throws OptionError if nothing is left to measure.
 Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t steps_per_epoch);
 
@@ -45,20 +45,19 @@ Schedule resume_after(Schedule schedule, std::int64_t completed);
 
 using Clock = std::chrono::steady_clock;
 
-/// Seconds of one step and of its phases (0 for phases that were not marked).
+/// Seconds of one step and of its phases (0 for phases that the step did not enter).
 struct StepTimes {
     double step = 0;
     std::array<double, base::kPhaseCount> phases{};
 };
 
-/// Measures the times of a step and its phases on this rank. Reads steady_clock at each mark; makes
-/// no allocation, I/O or synchronisation within a step.
+/// Measures the times of a step and its phases on this rank. Reads steady_clock when a phase begins
+/// and ends; makes no allocation, I/O or synchronisation within a step.
 class PhaseRecorder final : public base::PhaseSink {
   public:
     void begin_step();
     void end_step();
-    /// Replaces a phase's time in the step that ended last by one from another clock, such as a
-    /// GPU's.
+    /// Replaces a phase's time in the step that ended last, by a time from another clock (a GPU's).
     void correct_last(base::Phase phase, double seconds);
     /// Times of a phase that is entered several times per step add up. Phases must not nest.
     void enter(base::Phase phase) override;
@@ -94,13 +93,13 @@ struct RankSamples {
     double at(std::size_t row, std::size_t rank) const { return values[row * ranks + rank]; }
 };
 
-// The functions below are collective, with equally many rows on all ranks. They exchange pieces of
-// 256 KiB, or of a row if that is larger.
+// The functions below are collective; all ranks must give the same number of rows. They exchange
+// pieces of 256 KiB, or one row at a time if a row is larger.
 
 /// Gathers all ranks' columns on all ranks.
 RankSamples gather_columns(comm::Communicator& control, std::span<const double> mine);
-/// Gathers the columns of ranks 0 .. ranks - 1 on rank 0. Other ranks get one column, the maxima
-/// over those ranks.
+/// Gathers the columns of ranks 0 .. ranks - 1 on rank 0. Other ranks get one column, the maximum
+/// over these ranks in each row.
 RankSamples gather_samples(comm::Communicator& control, std::span<const double> mine,
                            std::size_t ranks);
 

@@ -9,20 +9,20 @@
 
 namespace ranklab::nn {
 
-/// Made before the operation, while its inputs exist.
+/// Multiply-accumulates of one operation, made by products_of() while the operation's inputs exist.
 struct Products {
     std::int64_t macs = 0;          ///< per row of the first dimension
     bool times_the_output = false;  ///< `macs` is per element of the output's row instead
     std::int64_t rows = 0;
 
-    /// Multiply-accumulates per row; to be called after the operation.
+    /// Multiply-accumulates per row. Call it after the operation, when the output exists.
     std::int64_t macs_of_row(const at::RecordFunction& function) const;
 };
 
-/// The operation's inputs only. Under TorchScript function.inputs() is the interpreter's stack.
+/// The operation's inputs only: under TorchScript function.inputs() is the interpreter's stack.
 c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function);
 
-/// Returns nullptr for an operation that is neither a convolution nor a matrix product.
+/// Call it before the operation. Returns nullptr unless it is a convolution or a matrix product.
 std::unique_ptr<Products> products_of(const at::RecordFunction& function);
 
 }  // namespace ranklab::nn

@@ -70,7 +70,7 @@ class Trainer : public Stepper {
 /// Sums over this rank's samples, to be added over ranks before dividing by `count`.
 struct EvaluationSums {
     double loss = 0;
-    double correct = 0;  ///< correctly classified samples; fractions with several targets per sample
+    double correct = 0;  ///< correctly classified samples; with several targets, their fraction
     std::int64_t count = 0;
 };
 
