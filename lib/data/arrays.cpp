@@ -128,7 +128,7 @@ DataSet open_here(const DataRequest& request, comm::Communicator& control, const
 
 }  // namespace
 
-// Each rank opens the files; an error names the first rank whose file system lacks them.
+// Each rank opens the files. An error names the first rank whose file system lacks a file.
 DataSet open_own(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {
     DataSet set;
     comm::all_or_throw(control, [&] { set = open_here(request, control, open); });

@@ -13,8 +13,8 @@ namespace ranklab::data {
 
 class ClassImages {
   public:
-    /// A seed gives the same patterns everywhere: the standard fixes mt19937_64's numbers. It does
-    /// not fix distributions, so none is used.
+    /// A seed gives the same patterns everywhere: the C++ standard fixes mt19937_64's numbers. It
+    /// does not fix the numbers of distributions, so this class uses none.
     ClassImages(const ImageShape& shape, std::int64_t classes, std::uint64_t seed)
         : pixels_(shape.bytes()) {
         constexpr std::int64_t kBlock = 4;
@@ -33,7 +33,7 @@ class ClassImages {
         }
     }
 
-    /// Writes an image of the class. Each call of `random` returns 64 random bits.
+    /// Writes an image of class `label`. Each call of `random` must return 64 random bits.
     void draw(std::int64_t label, auto&& random, std::uint8_t* out) const {
         const auto* const pattern = &patterns_[static_cast<std::size_t>(label) * pixels_];
         std::uint64_t bits = 0;

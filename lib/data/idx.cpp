@@ -58,8 +58,8 @@ class IdxReader {
             magic, expected, kind));
     }
 
-    // Refuses fewer or more bytes than `count`. Reads pieces, so that a false header cannot
-    // allocate much.
+    // Throws DataError unless exactly `count` bytes follow. Reads in pieces, so that a false header
+    // cannot cause a large allocation.
     std::vector<std::uint8_t> read_body(std::uint64_t count) {
         constexpr std::uint64_t kPiece = 1U << 22U;
         std::vector<std::uint8_t> body;
@@ -78,7 +78,7 @@ class IdxReader {
         }
         std::uint8_t extra = 0;
         if (read_some(&extra, 1) != 0) refuse(count + 1);
-        // The read past the end also read a gzip file's checksum; Z_BUF_ERROR if that is missing.
+        // Z_BUF_ERROR: a gzip file lacks its checksum, which the read past the end would include.
         int code = Z_OK;
         gzerror(file_.get(), &code);
         if (code == Z_BUF_ERROR)
@@ -122,7 +122,7 @@ IdxImages read_idx_images(const fs::path& file) {
     if (images.count == 0 || images.rows == 0 || images.columns == 0 || images.rows > 65535 ||
         images.columns > 65535) {
         reader.fail(
-            fmt::format("claims {} images of {} x {}, which is not usable; copy the file again",
+            fmt::format("has an unusable header ({} images of {} x {}); copy the file again",
                         images.count, images.rows, images.columns));
     }
     images.pixels = reader.read_body(static_cast<std::uint64_t>(images.count) *

@@ -20,7 +20,7 @@ struct IdxImages {
     std::vector<std::uint8_t> pixels;
 };
 
-/// The files of MNIST and sets like it: images and labels of training, then of the test.
+/// The files of MNIST and sets like it: training images and labels, then test images and labels.
 inline constexpr std::array kIdxNames{"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
                                       "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
 
@@ -28,7 +28,7 @@ void check_label_range(const std::filesystem::path& file, const std::vector<std:
                        std::int64_t classes);
 
 /// Throw DataError with the file, its fault and what was expected. Memory grows with the file's
-/// contents, never with its header's claims.
+/// contents, never with the sizes in its header.
 IdxImages read_idx_images(const std::filesystem::path& file);
 std::vector<std::uint8_t> read_idx_labels(const std::filesystem::path& file);
 

@@ -14,16 +14,16 @@
 
 namespace ranklab::data {
 
-/// Where the files of a set may lie.
+/// Where to search for the files of a set.
 struct ImagePlace {
     std::string what;                ///< the set, for messages
     std::string usual;               ///< folder to search last, if the user names no --data-dir
-    std::vector<std::string> below;  ///< folders to search in each place
-    std::string file;                ///< the folder holds this file, plain or with .gz
+    std::vector<std::string> below;  ///< subfolders to search in each folder; "": the folder itself
+    std::string file;                ///< marks the set's folder, plain or with .gz
     std::string how_to_get;
 };
-/// The first folder that holds the set: below `directory`, else below RANKLAB_DATA and the usual
-/// place. Throws DataError with all searched folders.
+/// Returns the first folder with `place.file`: below `directory`, else below RANKLAB_DATA and the
+/// usual folder. Throws DataError with all searched folders.
 std::filesystem::path find_image_folder(const ImagePlace& place, const std::string& directory);
 
 /// "<folder>/<name>.gz" if it exists and "<folder>/<name>" does not, else "<folder>/<name>".
@@ -39,11 +39,11 @@ std::shared_ptr<const Source> image_source(ImageSet set, const ImageShape& shape
 DataSet open_images(const DataRequest& request, comm::Communicator& control,
                     const std::function<ImageSets()>& load);
 
-/// Resizes images [channels, height, width] of bytes, to the same bits as Pillow's bilinear filter.
+/// Resizes images [channels, height, width] of bytes, bitwise equal to Pillow's bilinear filter.
 ///
 /// An output pixel is the mean of input pixels weighted by a triangle of half-width max(1, in/out)
 /// input pixels around its centre. Weights have 22 fractional bits. Rows are resized first, then
-/// columns; the numbers in between are rounded to bytes.
+/// columns; the intermediate values are rounded to bytes.
 class BilinearResize {
   public:
     /// `from` and `to` have the same channels.

@@ -17,14 +17,14 @@
 namespace ranklab::data {
 namespace {
 
-// Large batches lie in huge pages if the kernel has them: in small pages each column of a rotated
+// Puts large batches into huge pages if Linux has them: in small pages each column of a rotated
 // crop would be written to a different page.
 std::shared_ptr<std::byte> plain_memory(std::size_t bytes) {
     constexpr std::size_t kLine = 64;
     constexpr std::size_t kHugePage = std::size_t{1} << 21U;
     const auto alignment = std::align_val_t(bytes < kHugePage ? kLine : kHugePage);
     auto* const memory = static_cast<std::byte*>(::operator new(std::max(bytes, kLine), alignment));
-    // A hint, which the kernel may ignore.
+    // A hint, which Linux may ignore.
     if (bytes >= kHugePage) static_cast<void>(::madvise(memory, bytes, MADV_HUGEPAGE));
     return {memory, [alignment](std::byte* p) { ::operator delete(p, alignment); }};
 }
@@ -51,7 +51,7 @@ Loader::Loader(const Source& source, const Config& config)
     } catch (const std::system_error& error) {
         stop();
         throw base::EnvironmentError(
-            fmt::format("{} loader threads cannot be started ({}); take fewer", config.workers,
+            fmt::format("{} loader threads cannot be started ({}); use fewer", config.workers,
                         error.code().message()),
             {"workers"});
     }
@@ -73,7 +73,7 @@ const Batch& Loader::next() {
     std::unique_lock lock(mutex_);
     if (given_ >= end_)
         throw base::Error("the loader was asked for more batches than were planned");
-    plan_ahead();  // the last batch's slot is free now
+    plan_ahead();  // the previous batch's slot is free now
     Slot& slot = slot_of(given_);
     while (!slot.ready())
         if (!threads_.empty() || !read_some(lock)) batch_ready_.wait(lock);
@@ -86,7 +86,7 @@ Loader::Slot& Loader::slot_of(std::int64_t b) {
     return slots_[static_cast<std::size_t>(b - first_) % slots_.size()];
 }
 
-// Allocates on the consumer's thread: pinned memory belongs to the GPU selected there.
+// Allocates on the consumer's thread: pinned memory belongs to the GPU that the thread selected.
 void Loader::reserve() {
     const std::size_t samples = config_.batch;
     const auto allocate = config_.allocate ? config_.allocate : Allocate(plain_memory);
@@ -108,7 +108,7 @@ void Loader::plan_ahead() {
                                 planned_, draws.size(), config_.batch));
             slot.draws = std::move(draws);
             slot.batch.count = std::ssize(slot.draws);
-        } catch (...) {  // next() throws it when this batch is asked for
+        } catch (...) {  // next() rethrows it for this batch
             slot.fail(0, std::current_exception());
         }
     }
@@ -166,7 +166,7 @@ bool Loader::read_some(std::unique_lock<std::mutex>& lock) {
 }
 
 // The number of samples that a worker takes per lock: few, so that all workers finish a batch
-// together, but more if samples are small, since a lock takes time, too.
+// together, but more if samples are small, since each lock costs time.
 std::size_t Loader::samples_at_once() const {
     constexpr std::size_t kWorthALock = 65536;  // bytes, which take some microseconds
     const std::size_t workers = std::max(config_.workers, 1);

@@ -1,4 +1,4 @@
-// Makes batches ahead of their use, by worker threads.
+// Prefetches batches by worker threads.
 #pragma once
 
 #include <condition_variable>
@@ -33,7 +33,7 @@ struct Batch {
 class Loader : base::Immovable {
   public:
     struct Config {
-        int workers = 0;         ///< threads; 0: next() reads itself
+        int workers = 0;         ///< threads; 0: next() reads the samples
         int prefetch = 2;        ///< batches made ahead of the one in use, at most
         std::int64_t batch = 1;  ///< samples in a batch, at most
         Allocate allocate{};

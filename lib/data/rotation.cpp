@@ -25,7 +25,7 @@ std::vector<Rotation> make_rotations() {
 
 constexpr std::int64_t kLine = 16;  // numbers in a cache line
 
-// Writes an aligned cache line past the caches, which saves reading the line first and makes a
+// Writes an aligned cache line by non-temporal stores, which do not read the line first and make a
 // rotation three times as fast.
 void store_line(const float* line, float* to) {
 #ifdef __SSE2__

@@ -15,7 +15,7 @@ struct Rotation {
     std::array<int, 3> sign{1, 1, 1};
     bool operator==(const Rotation&) const = default;
     int determinant() const;
-    /// True if rows along the last axis stay rows of the same direction.
+    /// True if rows along the last axis remain rows along the last axis, in the same direction.
     bool keeps_rows() const { return from[2] == 2 && sign[2] == 1; }
 };
 
@@ -23,8 +23,8 @@ struct Rotation {
 /// reflections, which turn right-handed structures into left-handed ones.
 const std::vector<Rotation>& rotations();
 
-/// Element (i, j, k) of a cube [edge, edge, edge] goes to place
-/// base + i * step[0] + j * step[1] + k * step[2] of the rotated cube.
+/// Element (i, j, k) of a cube [edge, edge, edge] becomes element base + i * step[0] + j * step[1]
+/// + k * step[2] of the rotated cube.
 struct Turned {
     std::ptrdiff_t base = 0;
     std::array<std::ptrdiff_t, 3> step{};

@@ -18,8 +18,8 @@ enum class Sharding { pad, exact };
 /// swaps element i with i + (random % (n - i)). As in PyTorch, n < 2^32/20. Tested by tests/oracle.
 std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed);
 
-/// Deals `samples` round-robin to `hands` and returns hand 0's, then hand 1's, and so on: the parts
-/// of a global batch in the order of ranks.
+/// Sorts a global batch by rank: first the samples that rank 0 of `hands` ranks would take (every
+/// `hands`-th sample), then rank 1's, and so on.
 template <class Sample>
 std::vector<Sample> dealt(const std::vector<Sample>& samples, std::int64_t hands) {
     std::vector<Sample> order;

@@ -28,7 +28,7 @@ class RandomStream {
     explicit RandomStream(std::uint64_t seed) : state_(seed) {}
 
     std::uint64_t next() { return mix64(state_ += kGolden64); }
-    /// Uniform in [0, n) for n >= 1, but for a bias below n / 2^64.
+    /// Uniform in [0, n) for n >= 1, with a bias below n / 2^64.
     std::uint64_t below(std::uint64_t n) {
         __extension__ using Wide = unsigned __int128;
         return static_cast<std::uint64_t>(Wide{next()} * n >> 64U);
@@ -44,7 +44,7 @@ using base::Element;
 using base::Field;
 
 /// Images: input u8 [channels, height, width], target i64 [], the class. Volumes: input and target
-/// f32 [channels, depth, height, width]. A user's network: input f32, i64 or several packed ones,
+/// f32 [channels, depth, height, width]. A user's network: input f32, i64 or several packed fields,
 /// target f32 or i64 classes.
 struct SampleLayout {
     Field input;
@@ -85,7 +85,7 @@ class Source {
                       ReadTimes& times) const = 0;
 };
 
-/// `source` with `cost_us` more CPU time per sample, as an expensive decoder takes.
+/// `source` with `cost_us` more CPU time per sample, to stand for an expensive decoder.
 std::shared_ptr<const Source> costly(std::shared_ptr<const Source> source, std::int64_t cost_us);
 
 struct ImageShape {

@@ -51,8 +51,9 @@ FileBytes::~FileBytes() {
 
 const std::byte* FileBytes::at(std::uint64_t offset, std::size_t count) const {
     if (offset + count > size_ || offset + count < offset)
-        throw base::DataError(fmt::format("{} is truncated: it ends at byte {}, before byte {}",
-                                          path_.string(), size_, offset + count));
+        throw base::DataError(fmt::format(
+            "{} is truncated: it ends at byte {}, before byte {}; make or copy it again",
+            path_.string(), size_, offset + count));
     if (map_ != nullptr) return map_ + offset;
     thread_local std::vector<std::byte> buffer;
     if (buffer.size() < count) buffer.resize(count);
@@ -72,7 +73,7 @@ ByteAccess access_for(const std::filesystem::path& path) {
 
 namespace {
 
-// Copies a row from any address. False if a number is not finite: its exponent has all bits set.
+// Copies a row from any address. Returns false if a number is not finite (all exponent bits set).
 bool copy_row(const std::byte* from, float* to, std::int64_t n) {
     constexpr std::uint32_t kExponent = 0x7F800000;
     std::memcpy(to, from, n * sizeof(float));
@@ -82,14 +83,14 @@ bool copy_row(const std::byte* from, float* to, std::int64_t n) {
     return bad == 0;
 }
 
-// Rows of the next plane are too far away for the processor's own prefetching. They go to the
-// second-level cache, which can wait for more lines at once. Any address is allowed.
+// Prefetches rows of the next plane, which are too far away for the hardware prefetcher, into the
+// second-level cache, which can wait for more lines at once. Invalid addresses do no harm.
 void prefetch(const std::byte* from, std::int64_t bytes) {
     constexpr std::int64_t kLine = 64;
     for (std::int64_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(from + byte, 0, 2);
 }
 
-// A box within one chunk: x, y, z.
+// A box within one chunk; axes x, y, z.
 struct Box {
     std::array<std::int64_t, 3> begin{}, size{};
 };
@@ -98,7 +99,7 @@ struct Strides {  ///< in bytes
     std::int64_t plane, line;
 };
 
-// Copies `planes` planes of a box. False if a number is not finite.
+// Copies `planes` planes of a box. Returns false if a number is not finite.
 bool copy_planes(const std::byte* from, const Strides& strides, std::int64_t planes, const Box& box,
                  const Rows& to) {
     bool finite = true;
@@ -111,8 +112,8 @@ bool copy_planes(const std::byte* from, const Strides& strides, std::int64_t pla
     return finite;
 }
 
-// Reads one span of the file per plane, with the bytes between its rows; or one span for all planes
-// if they are small and close together. `first`: the box's first byte in the file.
+// Reads one span of the file per plane, including the bytes between the plane's rows, or one span
+// for all planes if they are small and close together. `first`: the box's first byte in the file.
 bool copy_box(const FileBytes& bytes, const std::vector<std::int64_t>& chunk, const Box& box,
               std::uint64_t first, const Rows& to) {
     constexpr std::int64_t kSmallGap = 65536;

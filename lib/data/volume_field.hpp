@@ -1,5 +1,4 @@
-// Boxes of one dataset of a volume file, [channels, edge, edge, edge] float32, which several
-// threads read at once.
+// Reads boxes of one dataset of a volume file, [channels, edge, edge, edge] float32. Thread-safe.
 #pragma once
 
 #include <array>

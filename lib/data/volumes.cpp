@@ -150,8 +150,8 @@ VolumeFile::VolumeFile(const std::filesystem::path& path, bool in_memory) try {
     how_ = "in memory";
     for (const auto& volume : pair.volumes) fields_.push_back(memory_field(volume));
 } catch (const base::Hdf5Error& error) {  // a damaged file is wrong data, not an internal error
-    throw base::DataError(
-        fmt::format("{} is damaged or truncated ({})", path.string(), error.what()));
+    throw base::DataError(fmt::format("{} is damaged or truncated ({}); make or copy it again",
+                                      path.string(), error.what()));
 }
 
 }  // namespace ranklab::data

@@ -12,8 +12,8 @@
 namespace ranklab::nn {
 
 // LibTorch's backend "meta" computes shapes only. Adds its key to every operation of this thread;
-// LibTorch takes the highest backend, meta before CPU. Factories (empty) choose by their options
-// and still return CPU tensors, whose fresh pages stay untouched.
+// of an operation's keys LibTorch takes the one of highest priority, meta before CPU. Factories
+// (empty) choose by their options and still return CPU tensors, whose fresh pages stay untouched.
 UninitialisedScope::UninitialisedScope() {
     c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true);
 }

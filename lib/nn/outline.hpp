@@ -24,7 +24,7 @@ class UninitialisedScope {
 
 /// FLOPs of one sample's forward: 2 x the multiply-accumulates of convolutions, transposed
 /// convolutions, matrix products and attention, by the shapes of the operations that `model` calls.
-/// Not counted: biases, activations, norms, pooling. Training takes about three times as many. An
+/// Not counted: biases, activations, norms, pooling. Training takes about three times the FLOPs. An
 /// empty batch [0, input_sizes()] computes nothing; a matrix product then counts one row per
 /// sample. Runs in eval mode and restores the model's mode.
 std::int64_t forward_flops(Model& model, const torch::Tensor& batch);

@@ -16,8 +16,8 @@ inline thread_local at::Generator scoped_generator;
 /// While the object lives, the CPU operations of nn/ops in this thread draw from `generator`
 /// instead of torch's default one. Scopes nest.
 ///
-/// Why: threads that share a generator draw in random order. With one generator per thread, runs
-/// are repeatable, and a replica draws the numbers that a rank would.
+/// Why: threads that share a generator draw in an order that varies from run to run. With one
+/// generator per thread, runs are repeatable, and a replica draws the numbers that a rank would.
 class GeneratorScope : base::Immovable {
   public:
     explicit GeneratorScope(at::Generator generator)

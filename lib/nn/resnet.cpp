@@ -18,7 +18,7 @@ namespace {
 using torch::nn::BatchNorm2d;
 using torch::nn::Conv2d;
 
-// Without bias: the BatchNorm after it has one.
+// Without bias, since the BatchNorm after the convolution has one.
 Conv2d convolution(std::int64_t in, std::int64_t out, std::int64_t kernel,
                    std::int64_t stride = 1) {
     return Conv2d(

@@ -12,7 +12,7 @@ namespace ranklab::nn {
 
 struct ResNetLayout {
     /// Blocks of 1x1, 3x3 and 1x1 convolutions, the last with 4 x the channels ("v1.5": the 3x3 has
-    /// the stride).
+    /// the stride); otherwise of two 3x3 convolutions.
     bool bottleneck = false;
     std::array<std::int64_t, 4> blocks;  ///< per stage of 64, 128, 256, 512 channels
 };

@@ -22,7 +22,7 @@ constexpr const char* kSave =
     "save it with torch.jit.save(torch.jit.script(model), 'model.pt'), or with "
     "torch.jit.trace(model, example), in PyTorch";
 
-// The line of LibTorch's message with the reason; other lines say where it failed.
+// The line of LibTorch's message with the reason; other lines say where the call failed.
 std::string reason_of(const std::exception& error) {
     const auto* const own = dynamic_cast<const c10::Error*>(&error);
     const std::string text = own != nullptr ? own->what_without_backtrace() : error.what();
@@ -117,8 +117,8 @@ class ScriptModel final : public Model {
         const auto output = script_.forward(std::move(inputs));
         if (output.isTensor()) return output.toTensor();
         throw base::OptionError(
-            fmt::format("the model answers with a {}, and one tensor is expected; export a module "
-                        "whose forward returns its scores alone",
+            fmt::format("the model returns a {} instead of one tensor; export a module whose "
+                        "forward returns its scores alone",
                         output.tagKind()),
             {"model"});
     }

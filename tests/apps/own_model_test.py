@@ -147,7 +147,7 @@ class OwnModel(cli.Case):
         save_it = "save it with torch.jit.save(torch.jit.script(model), 'model.pt')"
         for name, code, sentence in (("state", 3, save_it), ("pickled", 3, save_it), ("text", 3, "is not TorchScript"), ("cut", 3, "cut.pt is not TorchScript"),
                                      ("newer", 3, "or older"), ("missing", 3, "cannot be read"), ("folder", 3, "cannot be read"),
-                                     ("frozen", 2, "no trainable parameters"), ("pair", 2, "answers with a Tuple, and one tensor is expected"),
+                                     ("frozen", 2, "no trainable parameters"), ("pair", 2, "returns a Tuple instead of one tensor"),
                                      ("detached", 2, "depends on no trainable parameter"), ("nan", 3, "the first gradient's norm is nan")):
             self.assertRefused(code, sentence, "--model", f"{name}.pt", *shape)
 

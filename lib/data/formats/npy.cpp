@@ -88,7 +88,7 @@ NpyType type_of(const std::string& descr, const std::string& name) {
                     name, base::printable(descr, 20)));
 }
 
-// The product of the shape's extents and `element`; nothing if it exceeds 2^62.
+// The product of the shape's extents and `element`; nullopt if it exceeds 2^62.
 std::optional<std::uint64_t> product_of(const std::vector<std::int64_t>& shape,
                                         std::uint64_t element) {
     std::uint64_t product = element;

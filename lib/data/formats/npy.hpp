@@ -11,7 +11,7 @@ namespace ranklab::data {
 
 /// The rows of "X.npy", mapped on a local file system and read on others. Throws DataError with the
 /// file's name for any fault: not an npy file, another type, an impossible shape, missing or
-/// surplus values. Memory never grows with a header's claims.
+/// surplus values. Memory grows with the file's contents, never with the sizes in its header.
 hdf5::Rows open_npy_rows(const std::string& name);
 
 }  // namespace ranklab::data

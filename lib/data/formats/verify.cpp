@@ -130,8 +130,8 @@ constexpr std::array kKinds{Kind{"idx images", on_rank_0<idx_images>},
                             Kind{"npy", rows<open_npy_rows>},
                             Kind{"HDF5 dataset", rows<hdf5::open_rows>}};
 
-// By the name or the first bytes, so that a file with a kind's name and unrecognised contents
-// counts as damaged, not as unknown.
+// Decides by the name or the first bytes: a file with a kind's name but unrecognised contents is
+// damaged, not unknown.
 KindIndex kind_of(const fs::path& file) {
     if (hdf5::names_dataset(file.string())) return dataset;
     base::refuse_irregular<base::DataError>(file);
@@ -154,8 +154,8 @@ KindIndex kind_of(const fs::path& file) {
                     file.string()));
 }
 
-// Runs a collective check. A fault of the file, on any rank, becomes verdict.wrong on all ranks, as
-// the lowest rank with a fault words it.
+// Runs a collective check. If a rank finds a fault of the file, verdict.wrong becomes the lowest
+// such rank's message on all ranks.
 void run_check(comm::Communicator& control, FileVerdict& verdict,
                const std::function<Finding()>& check) {
     std::string mine;
@@ -168,7 +168,7 @@ void run_check(comm::Communicator& control, FileVerdict& verdict,
             mine = error.what();
         } catch (const base::Hdf5Error& error) {
             mine = error.what();
-        } catch (const comm::PeerError&) {  // the rank that failed has the sentence
+        } catch (const comm::PeerError&) {  // the rank that failed has the message
         }
     });
     for (const auto& text : comm::gather_texts(control, mine))
@@ -205,7 +205,7 @@ FileVerdict verify_idx_pair(comm::Communicator& control, const std::string& imag
     return verdict;
 }
 
-// The data files of a folder, without the idx files that training reads.
+// The data files of a folder except the idx files that training reads, which are checked in pairs.
 std::vector<std::string> files_in(const fs::path& folder) {
     std::vector<std::string> files;
     for (const char* name : kIdxNames)  // a .gz beside a plain file: another program may read it

@@ -53,7 +53,7 @@ VolumePair open_volumes(const fs::path& file, bool cube) try {
     if (!fs::exists(file))
         fail(file, "the file does not exist; `ranklab data make cosmology` makes one");
     if (!hdf5::is_hdf5(file))
-        fail(file, "it is not an HDF5 file (damaged or foreign); copy or make it again");
+        fail(file, "it is not an HDF5 file, or is damaged; copy or make it again");
     VolumePair pair{hdf5::File::open_to_read(file), {}};
     const auto root = pair.file.root();
     pair.volumes.push_back(open_volume(file, root, kVolumeNames[0], 4, cube));

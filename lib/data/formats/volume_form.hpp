@@ -1,5 +1,5 @@
-// Opens the two datasets of a volume file, checks their form before a value is read, and checks
-// their values. Faults throw DataError with the file's name.
+// Opens the two datasets of a volume file, checks their shape and type before a value is read, and
+// checks their values. Faults throw DataError with the file's name.
 #pragma once
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ struct Volume {
     }
 };
 
-/// The box of all channels of these planes.
+/// The box of all channels of `planes`.
 inline hdf5::Box part_of(const VolumeShape& shape, base::Share planes) {
     return {{0, planes.first, 0, 0}, {shape[0], planes.count, shape[2], shape[3]}};
 }
@@ -53,7 +53,7 @@ VolumePair open_volumes(const std::filesystem::path& file, bool cube);
 std::optional<std::uint64_t> stored_sum(const Volume& volume);
 
 /// A checksum whose parts can be added in any order: over the elements of a row-major array from
-/// place `first`, the sum modulo 2^64 of mix64(place * kGolden64 + the float's 32 bits).
+/// index `first` on, the sum modulo 2^64 of mix64(index * kGolden64 + the float's 32 bits).
 inline std::uint64_t sum64(std::uint64_t first, std::span<const float> values) {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -74,7 +74,7 @@ struct ValueScan {
 
     /// Adds consecutive values of the array, the first at the row-major index `place`.
     void add(std::int64_t place, std::span<const float> values);
-    /// Adds all channels of these planes of a volume, in part_of()'s order.
+    /// Adds all channels of a volume's `planes`, in part_of()'s order.
     void add_planes(const VolumeShape& shape, base::Share planes, std::span<const float> values);
     /// Collective. Combines the ranks' scans.
     void gather(comm::Communicator& control);

@@ -39,8 +39,8 @@ std::string name_for(const hdf5::Rows& npy, const ConvertSpec& spec) {
     if (channels == 4) return kVolumeNames[0];
     if (channels == 5) return kVolumeNames[1];
     throw base::DataError(
-        fmt::format("{} has {} channels, but only 4 (/Nbody) and 5 (/Hydro) have a usual dataset; "
-                    "name one",
+        fmt::format("{} has {} channels, but only 4 (/Nbody) and 5 (/Hydro) imply a dataset; name "
+                    "the dataset",
                     npy.name, channels),
         {"dataset"});
 }

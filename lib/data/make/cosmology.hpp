@@ -1,5 +1,5 @@
-// A synthetic cosmology volume by a formula: dark matter is interpolated noise, gas a smooth map of
-// the matter around it. docs/data.md has the formulae.
+// A synthetic cosmology volume by a formula: dark matter is interpolated noise, gas a smooth
+// function of the matter around it. docs/data.md has the formulae.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct CosmologyReport {
 
 /// Collective. Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, and the settings as
 /// attributes. Each rank writes its planes; a dataset's bytes are equal at any number of ranks. The
-/// file gets its name `target` once complete. Throws EnvironmentError if the disk has no room,
+/// file gets its name `target` once complete. Throws EnvironmentError if the disk lacks space,
 /// OptionError if `target` exists and `force` is false.
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
                                const std::filesystem::path& target, bool force,

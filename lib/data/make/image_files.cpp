@@ -25,7 +25,7 @@ std::vector<std::byte> big_endian(const std::vector<std::uint32_t>& words) {
     return bytes;
 }
 
-// An open file of the set, and the records that write() will write.
+// An open file of the set, and the records for the next write().
 struct Output {
     const ImageFiles::File& file;
     std::unique_ptr<OutputFile> written;

@@ -1,5 +1,4 @@
-// A file that all ranks write under a temporary name in the target's folder; it gets its name once
-// it is complete.
+// A file that all ranks write under a temporary name in the target's folder; commit() renames it.
 #pragma once
 
 #include <cstddef>

@@ -59,8 +59,8 @@ inline void make_volume(hdf5::DatasetFile& file, const std::string& name, const 
     file.make(name, shape, chunk == 0 ? std::span<const std::int64_t>() : edges);
 }
 
-/// Collective. Reads a volume, of which each rank reads its planes, and checks all values against
-/// the stored checksum. Calls visit(planes, values) for each piece. Throws DataError for a fault.
+/// Collective. Each rank reads its planes of a volume; all values are checked against the stored
+/// checksum. Calls visit(planes, values) for each piece. Throws DataError for a fault.
 template <class Visit>
 ValueScan check_planes(comm::Communicator& control, const Volume& volume,
                        base::ProgressSink& progress, Visit visit) {

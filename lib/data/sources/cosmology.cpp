@@ -88,16 +88,16 @@ DataSet open_here(const DataRequest& request, std::int64_t ranks) {
                                request.volume.rotate, request.volume.rotate_vectors};
     const CropOptions of_test{edge, samples_of(*test, request.test_samples, edge), false, false};
     if (of_train.samples < ranks)  // each rank needs a sample per epoch
-        throw base::OptionError(
-            fmt::format("{} samples are too few for {} ranks; use more", of_train.samples, ranks),
-            {"train-samples"});
+        throw base::OptionError(fmt::format("{} samples are too few for {} ranks; use more samples",
+                                            of_train.samples, ranks),
+                                {"train-samples"});
     return {crop_source(train, of_train), crop_source(test, of_test),
             fmt::format("{} ({} cubed, {}), {} ({} cubed, {})", files.train.string(), train->edge(),
                         train->how(), files.test.string(), test->edge(), test->how())};
 }
 
-// Each rank opens the files and keeps them mapped or open. An error names the first
-// rank whose file system lacks them.
+// Each rank opens the files and keeps them mapped or open. An error names the first rank whose file
+// system lacks the files.
 DataSet open(const DataRequest& request, comm::Communicator& control) {
     DataSet set;
     comm::all_or_throw(control, [&] { set = open_here(request, control.world_size()); });

@@ -2,7 +2,7 @@
 
 namespace ranklab::data {
 
-// Keeps MNIST's normalisation, as does the PyTorch program in tests/bench that is compared with it.
+// Uses MNIST's normalisation, as the PyTorch program in tests/bench for comparison does.
 SourceEntry fashion_mnist_entry() {
     return idx_source(
         "fashion-mnist", "Fashion-MNIST: 60,000 + 10,000 images of 28 x 28 in idx files",

@@ -31,7 +31,7 @@ ImageSet images_of(const DataRequest& request, const ClassImages& images, std::i
     return set;
 }
 
-// `asked` samples; if 0, the usual number, at most what fits into 256 MiB.
+// Returns `asked`; if 0, the usual number of samples, or fewer that fit into 256 MiB.
 std::int64_t count_or(std::int64_t asked, std::int64_t usual, const ImageShape& shape) {
     constexpr std::int64_t kMostBytes = 1 << 28;
     return asked > 0 ? asked : std::clamp<std::int64_t>(kMostBytes / shape.bytes(), 1, usual);
@@ -117,7 +117,7 @@ DataSet open_noise(const DataRequest& request, comm::Communicator& control) {
     if (train < control.world_size())
         comm::throw_on_all<base::OptionError>(
             control, 0,
-            fmt::format("{} samples are too few for {} ranks; use more", train,
+            fmt::format("{} samples are too few for {} ranks; use more samples", train,
                         control.world_size()),
             {"train-samples"});
     const auto inputs =

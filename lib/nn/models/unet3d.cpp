@@ -12,7 +12,7 @@ namespace {
 using torch::nn::Conv3d;
 using torch::nn::ConvTranspose3d;
 
-// With stride 2 and padding 1 the kernel exactly halves or doubles the edges.
+// With stride 2 and padding 1 a convolution of this size exactly halves or doubles the edges.
 constexpr std::int64_t kKernel = 4;
 
 Conv3d halving(std::int64_t in, std::int64_t out) {
@@ -45,8 +45,8 @@ void check_input(const ModelConfig& config) {
 }
 
 // The 3D U-Net that predicts gas (temperature, density ...) from dark matter (Harrington et al.,
-// arXiv:2106.12662), as in the NERSC tutorial: 116,977,029 parameters, no norms. Each layer of the
-// encoder halves the edges; each layer of the decoder doubles them. A decoder layer's input is
+// arXiv:2106.12662), as in the NERSC tutorial: 116,977,029 parameters, no BatchNorm. Each layer of
+// the encoder halves the edges; each layer of the decoder doubles them. A decoder layer's input is
 // [output of the decoder layer before it, output of the encoder layer of equal size].
 class UNet3d final : public Model {
   public:
@@ -91,8 +91,8 @@ class UNet3d final : public Model {
         return up_.back()->forward(x).tanh_();
     }
 
-    // L1 over all channels, plus lambda_rho times a term for the peaks of channel 0, the density,
-    // as exp(14 x).
+    // The L1 loss of all channels, plus lambda_rho times the L1 loss of exp(14 x) for channel 0,
+    // the density x, which gives weight to its peaks.
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
         namespace F = torch::nn::functional;
         auto loss = F::l1_loss(output, targets);

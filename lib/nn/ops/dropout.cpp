@@ -145,8 +145,8 @@ torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train, Ops ops
     const bool draws = p > 0 && p < 1;
     const bool fits = ours && draws && x.is_cpu() && type && x.is_contiguous();
     if (fits) return FastDropout::apply(x, p);
-    // For an empty x torch returns x itself. Here it gets factors like any x, since
-    // experiments/training/memory.cpp finds with an empty batch what a step keeps for backward.
+    // For an empty x torch returns x itself. Here an empty x gets factors like any x, since
+    // experiments/training/memory.cpp computes an empty batch to find what backward keeps.
     const bool other_numbers = scoped_generator().defined() || x.numel() == 0;
     if (other_numbers && x.is_cpu() && draws) return dropout_from(scoped_generator(), x, p);
     return torch::dropout(x, p, train);

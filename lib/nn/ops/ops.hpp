@@ -3,7 +3,7 @@
 
 namespace ranklab::nn {
 
-/// Which kernel to use where ranklab has its own for the CPU (ADR 0004). Results agree, speed
+/// Whose implementation to use if ranklab has one for the CPU, too (ADR 0004). Results agree, speed
 /// differs.
 enum class Ops { ranklab, libtorch };
 
