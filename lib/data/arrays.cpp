@@ -92,15 +92,15 @@ Split split_of(const DataRequest& request, std::int64_t samples, std::int64_t ra
     if (split.train == 0) split.train = samples - split.test;
     if (split.train >= ranks && split.train + split.test <= samples) return split;
     throw base::OptionError(
-        fmt::format("the files hold {} samples, too few for {} of training and {} of validation on "
-                    "{} ranks",
+        fmt::format("the files hold {} samples, too few for {} to train and {} to validate on {} "
+                    "ranks",
                     samples, std::max(split.train, ranks), split.test, ranks),
         {"train-samples", "validation-samples", "evaluate off"});
 }
 
 DataSet open_here(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {
     if (!request.is_own())
-        throw base::OptionError("npy and HDF5 files need a network of your own; name one",
+        throw base::OptionError("npy and HDF5 files need a network of your own; name its file",
                                 {"model FILE.pt"});
     if (request.input_files.size() != request.own_inputs.size() ||
         request.input_files.front().empty() || request.target_file.empty())

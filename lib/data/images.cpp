@@ -71,7 +71,7 @@ void keep_first(ImageSet& set, std::int64_t count, const char* setting) {
     if (count == 0) return;
     if (count > set.size()) {
         throw base::OptionError(
-            fmt::format("{} samples are more than the set's {}; take fewer", count, set.size()),
+            fmt::format("{} samples are wanted, but the set has {}; use fewer", count, set.size()),
             {setting});
     }
     set.labels.resize(count);

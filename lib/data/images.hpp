@@ -19,7 +19,7 @@ struct ImagePlace {
     std::string what;                ///< the set, for messages
     std::string usual;               ///< folder to search last, if the user names no --data-dir
     std::vector<std::string> below;  ///< subfolders to search in each folder; "": the folder itself
-    std::string file;                ///< marks the set's folder, plain or with .gz
+    std::string file;                ///< the set's folder holds this file, plain or with .gz
     std::string how_to_get;
 };
 /// Returns the first folder with `place.file`: below `directory`, else below RANKLAB_DATA and the

@@ -168,7 +168,7 @@ bool Loader::read_some(std::unique_lock<std::mutex>& lock) {
 // The number of samples that a worker takes per lock: few, so that all workers finish a batch
 // together, but more if samples are small, since each lock costs time.
 std::size_t Loader::samples_at_once() const {
-    constexpr std::size_t kWorthALock = 65536;  // bytes, which take some microseconds
+    constexpr std::size_t kWorthALock = 65536;  // bytes; reading them takes some microseconds
     const std::size_t workers = std::max(config_.workers, 1);
     const std::size_t fair = static_cast<std::size_t>(config_.batch) / (4 * workers);
     return std::clamp<std::size_t>(

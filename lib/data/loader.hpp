@@ -60,7 +60,7 @@ class Loader : base::Immovable {
     struct Slot {
         Batch batch;
         std::vector<Draw> draws;
-        std::size_t taken = 0;  ///< samples that are being read or have been
+        std::size_t taken = 0;  ///< samples whose reading has begun
         std::size_t done = 0;
         std::size_t failed_at = 0;  ///< the sample of `error`
         std::exception_ptr error;

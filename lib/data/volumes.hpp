@@ -17,7 +17,7 @@ class VolumeFile {
   public:
     /// `in_memory`: reads the whole file, of any layout. Otherwise maps it on a local file system
     /// and uses pread on others; the datasets must then be contiguous or chunked float32 without
-    /// compression. Throws DataError for a missing, damaged or foreign file.
+    /// compression. Throws DataError if the file is missing, damaged or of another format.
     VolumeFile(const std::filesystem::path& path, bool in_memory);
 
     std::int64_t edge() const { return fields_.front().edge(); }

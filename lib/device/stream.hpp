@@ -1,5 +1,5 @@
 // CUDA streams, events and memory. CUDA's types are only declared, so that the header serves builds
-// without CUDA, too; there constructors and copies throw EnvironmentError.
+// without CUDA, too. In such a build constructors and copies throw EnvironmentError.
 #pragma once
 
 #include <atomic>

@@ -76,7 +76,7 @@ namespace {
 
 constexpr std::size_t kPieceValues = std::size_t{1} << 15U;  // sum over ranks
 
-// Calls `take` with each row of all ranks, in order.
+// Calls take(row) for each row in order; a row has one value per rank.
 template <class Take>
 void visit_rows(comm::Communicator& control, std::span<const double> mine, Take take) {
     const auto ranks = static_cast<std::size_t>(control.world_size());

@@ -22,7 +22,7 @@ struct Products {
 /// The operation's inputs only: under TorchScript function.inputs() is the interpreter's stack.
 c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function);
 
-/// Call it before the operation. Returns nullptr unless it is a convolution or a matrix product.
+/// Call it before `function` runs. Returns nullptr for all but convolutions and matrix products.
 std::unique_ptr<Products> products_of(const at::RecordFunction& function);
 
 }  // namespace ranklab::nn

@@ -139,8 +139,8 @@ ModelEntry resnet_entry(const std::string& name, const std::string& summary,
     const auto make = [name, layout](const ModelConfig& config) -> std::shared_ptr<Model> {
         require_width(config.width, 64, name);
         if (config.input.is_volume() || !config.input.classifies())
-            throw base::OptionError(fmt::format("{} predicts classes of images, which the data "
-                                                "lack; use another set or model",
+            throw base::OptionError(fmt::format("{} predicts classes of images, but the data are "
+                                                "not labelled images; use another set or model",
                                                 name),
                                     {"data cifar100", "data synthetic", "model unet3d"});
         return std::make_shared<ResNet>(config, layout);

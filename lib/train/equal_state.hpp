@@ -39,10 +39,10 @@ std::string difference_of_ranks(const nn::Model& model, bool with_buffers,
                                 comm::Communicator& control);
 
 /// Collective. Copies rank 0's state to all ranks: parameters, buffers, the scaler's scale and
-/// counts, and the optimizer's state. Makes optimizer state that a rank lacks: SGD makes a
-/// momentum at a parameter's first step, which a scaler may skip on one rank. Copies no gradients
-/// and no random generators, which stay different on each rank. `scaler` is null on all ranks or on
-/// none.
+/// counts, and the optimizer's state. Creates optimizer state that a rank lacks: SGD creates a
+/// momentum buffer at a parameter's first step, which a scaler may skip on one rank. Copies no
+/// gradients and no random generators, which stay different on each rank. `scaler` is null on all
+/// ranks or on none.
 void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* scaler,
                           comm::Communicator& control);
 

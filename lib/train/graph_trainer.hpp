@@ -30,7 +30,7 @@ class GraphTrainer final : public Trainer {
 
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
     bool update() override;
-    /// Without `forward`: one launch starts forward and backward, and counts as `backward`.
+    /// Lacks `forward`: one launch starts forward and backward, and counts as `backward`.
     std::vector<base::Phase> phases() const override;
 
   private:

@@ -23,10 +23,10 @@ namespace ranklab::train {
 /// Sums over micro-batches on this rank.
 struct LayerTimes {
     std::string name;
-    std::int64_t calls = 0;  ///< times that a forward enters the layer
+    std::int64_t calls = 0;  ///< how often forwards enter the layer
     double forward_s = 0, backward_s = 0;
     std::int64_t forward_flops = 0;     ///< of all samples, counted as by nn::forward_flops
-    std::int64_t activation_bytes = 0;  ///< size of its operations' outputs
+    std::int64_t activation_bytes = 0;  ///< size of the outputs of the layer's operations
     std::int64_t parameter_bytes = 0;
     double gradient_ready_s = 0;  ///< from backward's start to the layer's last gradient
 };

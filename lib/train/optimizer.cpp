@@ -13,7 +13,8 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<Sta
                  bool all_defined) {
     const auto has_name = [](const auto& is, const auto& kind) { return is.name == kind.name; };
     if (!std::equal(state.begin(), state.end(), kinds.begin(), kinds.end(), has_name))
-        throw base::DataError("the checkpoint's state belongs to another optimizer");
+        throw base::DataError(
+            "the checkpoint's state belongs to another optimizer; resume with the checkpoint's");
     for (std::size_t k = 0; k < kinds.size(); ++k) {
         const auto fits = [&](const torch::Tensor& tensor, const torch::Tensor& like) {
             if (!tensor.defined()) return !all_defined;
@@ -22,9 +23,10 @@ void check_state(const std::vector<OptimizerState>& state, const std::vector<Sta
         const auto& tensors = state[k].tensors;
         if (!std::equal(tensors.begin(), tensors.end(), kinds[k].like.begin(), kinds[k].like.end(),
                         fits))
-            throw base::DataError(fmt::format(
-                "the checkpoint's optimizer state '{}' belongs to another model or precision",
-                kinds[k].name));
+            throw base::DataError(
+                fmt::format("the checkpoint's optimizer state '{}' belongs to another model or "
+                            "precision; resume with the checkpoint's",
+                            kinds[k].name));
     }
 }
 

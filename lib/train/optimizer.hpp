@@ -34,8 +34,8 @@ class Optimizer {
     virtual void step() = 0;
     virtual void set_lr(double lr) = 0;
 
-    /// All state but parameters, gradients and the rate, in the same order each time. Tensors share
-    /// the optimizer's storage: clone them to keep them beyond the next step.
+    /// All state but parameters, gradients and the learning rate, in the same order each time. The
+    /// tensors share the optimizer's storage: clone them to keep them beyond the next step.
     virtual std::vector<OptimizerState> state() = 0;
     /// Copies a state() of the same kind of optimizer, for parameters of the same number and
     /// shapes. For another state throws DataError and changes nothing.

@@ -182,7 +182,8 @@ void GradScaler::load(const std::string& state) {
     const auto read = base::unpacked<std::array<double, 3>>(state);
     const auto counts = [](double value) { return std::isfinite(value) && value >= 0; };
     if (!read || !std::ranges::all_of(*read, counts) || read->front() == 0)
-        throw base::DataError("the checkpoint's state of the gradient scaler is invalid");
+        throw base::DataError(
+            "the checkpoint's state of the gradient scaler is invalid; use another checkpoint");
     scale_ = static_cast<float>((*read)[0]);
     growth_tracker_ = static_cast<std::int64_t>((*read)[1]);
     skipped_ = static_cast<std::int64_t>((*read)[2]);

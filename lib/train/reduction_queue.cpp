@@ -16,9 +16,9 @@
 namespace ranklab::train {
 namespace {
 
-// Limits of the thread's sleep between polls. It polls about four times per piece, but not so often
-// that waking up costs too much, nor so rarely that a link idles. Measured at 1 Gbit/s, where a
-// piece takes 2 ms (docs/overlap.md).
+// Limits of the thread's sleep between polls. The thread polls about four times per piece, but not
+// so often that waking up costs too much, nor so rarely that a link idles. Measured at 1 Gbit/s,
+// where a piece takes 2 ms (docs/overlap.md).
 constexpr std::chrono::microseconds kShortestNap{20};
 constexpr std::chrono::microseconds kLongestNap{250};
 

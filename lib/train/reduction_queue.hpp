@@ -36,9 +36,9 @@ struct ReductionStamp {
     std::size_t bytes = 0;
     Clock::time_point ready;  ///< this rank's part is complete
     Clock::time_point start;  ///< handed to the library, after the reductions before it
-    /// Data may move from now on. Transfer::blocking: all ranks are ready. Transfer::background:
-    /// the first poll, at once or (Progress::none) after backward. On a device `moving` and `end`
-    /// are 0, since the host cannot see them.
+    /// Data may move from this time on. Transfer::blocking: all ranks are ready.
+    /// Transfer::background: the first poll, at once or (Progress::none) after backward. On a
+    /// device `moving` and `end` are 0, since the host cannot see them.
     Clock::time_point moving;
     Clock::time_point end;  ///< the sum is complete
 };

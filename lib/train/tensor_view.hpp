@@ -1,4 +1,4 @@
-// Tensors as buffers of collectives, and many tensors in few large pieces.
+// Views tensors as buffers of collectives, and packs many tensors into few large pieces.
 #pragma once
 
 #include <torch/types.h>

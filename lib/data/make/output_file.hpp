@@ -27,8 +27,8 @@ class OutputFile {
     const std::filesystem::path& path() const { return path_; }  ///< the temporary name
 
     /// Reserves disk space for the present file and `more` bytes, if the file system can, so that a
-    /// full disk or quota fails now. Does not change the file's size, and returns it. For one
-    /// rank.
+    /// full disk or quota fails now. Returns the file's size, which does not change. To be called
+    /// by one rank.
     std::uint64_t reserve(std::uint64_t more);
     /// pwrite; each rank writes its own parts. Throws EnvironmentError with the target's name.
     void write(std::uint64_t offset, std::span<const std::byte> bytes);
