@@ -1,6 +1,6 @@
 // All exceptions of ranklab, each with an exit code; only app/ catches and prints them. A message
-// says what happened; what to do. Libraries below the experiments know no options: an error has the
-// names of the settings to change, and app appends the options (options::user_message).
+// says what happened and what to do. Libraries below the experiments know no options: an error has
+// the names of the settings to change, and app appends the options (options::user_message).
 #pragma once
 
 #include <fmt/format.h>

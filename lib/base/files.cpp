@@ -39,8 +39,8 @@ const char* advice(int error) {
 
 const char* reading_advice(int error) {
     return error == EACCES || error == EPERM
-               ? "no permission to read it; ask its owner, or name another"
-               : "it cannot be read; name another";
+               ? "no permission to read it; ask its owner, or name another file"
+               : "it cannot be read; name another file";
 }
 
 [[noreturn]] void refuse(const char* call, const fs::path& path, int error, const char* what,

@@ -31,7 +31,7 @@ void pack(std::string& bytes, const Value& value) {
     }
 }
 
-/// Removes a value from the front of `bytes`; false if they are too few.
+/// Removes a value from the front of `bytes`; false if `bytes` is too short.
 template <class Value>
 bool unpack(std::string_view& bytes, Value& value) {
     if constexpr (std::is_trivially_copyable_v<Value>) {

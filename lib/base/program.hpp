@@ -12,7 +12,7 @@ namespace ranklab::base {
 std::filesystem::path program_beside(const std::string& name);
 
 struct ProgramOutput {
-    int code = -1;     ///< exit code; -1 if a signal ended it or it did not start
+    int code = -1;     ///< exit code; -1 if a signal ended the program or it did not start
     std::string text;  ///< from stdout
 };
 

@@ -21,7 +21,7 @@ bool is_warning(int signal) {
 }
 
 // Whether a second signal ends the process. Not SIGHUP, which a lost terminal may cause twice (by
-// the shell and the kernel), nor a warning, which a batch system may send to the process and to the
+// the shell and by Linux), nor a warning, which a batch system may send to the process and to the
 // launcher.
 bool ends_when_repeated(int signal) {
     return signal != SIGHUP && !is_warning(signal);

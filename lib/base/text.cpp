@@ -212,7 +212,7 @@ std::string utc_iso(std::int64_t unix_seconds) {
 
 namespace {
 
-// One code point of UTF-8, or one byte that is not part of a well-formed one (Unicode, table 3-7:
+// One code point of UTF-8, or one byte outside well-formed UTF-8 (Unicode, table 3-7:
 // no overlong form, surrogate, code point above U+10FFFF or cut sequence).
 struct Letter {
     char32_t code = 0;

@@ -37,7 +37,7 @@ std::string shell_path(const std::string& path);
 /// "[3, 64, 64]".
 std::string shape_text(std::span<const std::int64_t> shape);
 
-/// "0-3,8" for {0,1,2,3,8}, as in the kernel's CPU lists. `ids` must ascend.
+/// "0-3,8" for {0,1,2,3,8}, as in Linux's CPU lists. `ids` must ascend.
 std::string compact_ranges(const std::vector<int>& ids);
 
 /// Parses "0-3,8"; nullopt if malformed, or above 65535.

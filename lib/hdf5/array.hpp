@@ -24,11 +24,11 @@ Object write_array(const Group& group, const std::string& name, std::span<const 
                    std::size_t columns = 1);
 
 /// Reads an integer or floating-point dataset of one or two dimensions. Throws DataError for other
-/// types or ranks, or a size that the file cannot hold.
+/// types or dimensions, or a size that the file cannot hold.
 Array read_array(const Group& group, const std::string& name);
 
-/// Reads a box of a dataset, row-major; all of it if the box has no dimensions. `values` must have
-/// the size of the box. Throws DataError if the box cannot be read.
+/// Reads a box of a dataset, row-major; the whole dataset if the box has no dimensions. `values`
+/// has the size of the box. Throws DataError if the box cannot be read.
 void read_part(const Object& dataset, const Box& part, std::span<double> values);
 void read_part(const Object& dataset, const Box& part, std::span<float> values);
 

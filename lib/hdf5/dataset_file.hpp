@@ -46,8 +46,8 @@ std::array<std::string, 4> words_of(const Transfer& transfer);
 using Facts = std::vector<std::pair<std::string, std::string>>;  ///< names and values
 
 struct DatasetFileOptions {
-    /// Points to an MPI_Comm (comm::native_mpi) whose ranks all make this file; nullptr: a single
-    /// process.
+    /// Points to an MPI_Comm (comm::native_mpi) whose ranks create this file together; nullptr: a
+    /// single process.
     const void* mpi = nullptr;
     Facts hints = {};                            ///< for MPI-IO
     std::string group = "/output";               ///< holds the datasets
@@ -74,8 +74,8 @@ class DatasetFile {
     /// Replaces an existing file. Throws EnvironmentError if several ranks write and this HDF5 has
     /// no MPI, OptionError for a hint that MPI refuses.
     DatasetFile(const std::filesystem::path& path, DatasetFileOptions options);
-    /// Abandons a file that was not closed: later writes go nowhere. A file of several ranks stays
-    /// open in the library, since closing is collective and other ranks may be gone.
+    /// Abandons a file that was not closed: later writes are discarded. A file of several ranks
+    /// stays open in the library, since closing is collective and other ranks may be gone.
     ~DatasetFile();
 
     /// Collective. Makes the dataset and closes it, to save memory. `chunk` has the edges of

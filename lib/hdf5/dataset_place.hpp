@@ -29,8 +29,8 @@ struct DatasetPlace {
     std::uint64_t end() const;
 };
 
-/// A dataset of more than 16,384 chunks is `indirect`: HDF5 1.10 takes 8 s to find so many, and the
-/// time grows with the square of their number. Throws DataError if a smaller one lacks some values.
+/// A dataset of more than 16,384 chunks is `indirect`: HDF5 1.10 takes 8 s to locate them, and the
+/// time grows with their number squared. Throws DataError if a smaller dataset has unwritten parts.
 DatasetPlace place_of(const Object& dataset);
 
 }  // namespace ranklab::hdf5

@@ -16,7 +16,7 @@ class Group : public Object {
     using Object::Object;
 
     /// `members` is the expected number of links and attributes; up to 60 lie in the group's
-    /// header. More may come.
+    /// header. More are allowed.
     Group create_group(const std::string& name, std::size_t members = 0) const;
     Group create_large_group(const std::string& name) const { return create_group(name); }
     Group open_group(const std::string& name) const;

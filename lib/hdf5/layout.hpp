@@ -46,11 +46,11 @@ Object create_dataset(hid_t place, const std::string& name, const std::string& p
 void write_whole(const Object& dataset, hid_t type, const void* values);
 void read_whole(const Object& dataset, hid_t type, void* values);
 
-/// Writes `size` values, row-major. Throws base::Error (a bug) if `box` has another number.
+/// Writes `size` values, row-major. Throws base::Error (a bug) if `box` has another size.
 void write_box(const Object& dataset, const Box& box, hid_t type, const void* values,
                std::size_t size, hid_t transfer = H5P_DEFAULT);
 /// Reads a box, row-major; the whole dataset if it has no dimensions. Throws DataError if HDF5
-/// cannot read the box: the file was examined when opened, so it is damaged.
+/// cannot read the box: the file was checked when opened, so it is damaged.
 void read_box(const Object& dataset, const Box& box, hid_t type, void* values);
 
 }  // namespace ranklab::hdf5

@@ -54,9 +54,8 @@ std::vector<Member> members_of(const std::vector<Column>& columns, const std::st
     std::set<std::string> names;
     for (const auto& column : columns) {
         if (rows_of(column) != rows_of(columns.front()) || !names.insert(column.name).second)
-            throw base::Error(
-                fmt::format("internal: {}: column '{}' is there twice or differs in length", path,
-                            column.name));
+            throw base::Error(fmt::format(
+                "internal: {}: column '{}' occurs twice or differs in length", path, column.name));
         members.push_back({column.name, kind_of(column), record_size(members), width_of(column)});
     }
     return members;

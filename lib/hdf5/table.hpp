@@ -20,8 +20,8 @@ struct Column {
 /// have equal length and different names.
 void write_table(const Group& group, const std::string& name, const std::vector<Column>& columns);
 
-/// Reads integers of any width as int64, floats as double. Throws DataError if the dataset is no
-/// such table, or claims a size that the file cannot hold.
+/// Reads integers of any width as int64, floats as double. Throws DataError if the dataset is not
+/// such a table, or claims a size that the file cannot hold.
 std::vector<Column> read_table(const Group& group, const std::string& name);
 
 }  // namespace ranklab::hdf5

@@ -46,7 +46,7 @@ std::string hint(const Schema& schema, std::string name, const char* dashes) {
         return fmt::format("it is now {}{}", dashes, renamed->name);
     std::vector<std::string> names;
     for (const auto& option : schema.all()) names.push_back(option.name);
-    // A single letter is near to every short name, so nothing is suggested.
+    // A single letter is a wrong short name, not a misspelt long one: no suggestion.
     const std::string question = name.size() == 1 ? "" : base::did_you_mean(name, names, dashes);
     return question.empty() ? "--help all lists the options" : question;
 }

@@ -13,7 +13,7 @@
 
 namespace ranklab::options {
 
-/// An option with its settled value.
+/// An option with the value that the run uses.
 struct Effective {
     const Option* row;  ///< in the schema given to effective()
     std::string value;
@@ -44,8 +44,8 @@ std::vector<Effective> effective(const Schema& schema, const Structs&... settled
 class Options {
   public:
     /// Reads argv[1..]. The last of a repeated option wins. Throws OptionError for an unknown
-    /// option (naming the nearest known one), a missing or impossible value, too many words, or an
-    /// option given together with the one that it replaces (Schema::instead_of).
+    /// option (naming the nearest known one), a missing or impossible value, too many positional
+    /// arguments, or an option together with the one that it replaces (Schema::instead_of).
     static Options parse(const Schema& schema, const std::vector<std::string>& arguments);
 
     /// Adds the values of an INI file's text (`key = value`, `#` comments, no sections) for options

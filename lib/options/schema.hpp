@@ -70,8 +70,8 @@ struct Option {
     std::string former = {};  ///< its name in older versions, which stored runs may have
     std::vector<Relation> needs = {}, excludes = {};
     std::string instead_of = {};  ///< an option that this one replaces
-    /// Values to assume for stored runs of versions without the option, each with the setting of
-    /// another option under which it is assumed (no name: always). The first that fits counts.
+    /// For runs stored by versions without the option: values to assume, each with a condition on
+    /// another option (none named: always). The first value whose condition holds is taken.
     std::vector<std::pair<std::string, Relation>> when_absent = {};
     Field field = {};  ///< of the program's struct
 };
@@ -131,7 +131,7 @@ struct Bound {
     Option option;
 };
 
-/// The options that a program accepts. Each of text() to flag() adds one to the section last named.
+/// A program's options. text(), texts(), ..., flag() each add an option to the section last named.
 class Schema {
   public:
     using Texts = std::vector<std::string>;
@@ -153,7 +153,7 @@ class Schema {
     Schema& no_option(std::vector<std::string> names, std::string advice);
     /// Sets the advice for an option that takes one value, but is given several with commas.
     Schema& no_lists(std::string advice);
-    /// Sets the value of the option last added if it is given without one.
+    /// Sets the value that the option last added gets if it is given without one.
     Schema& bare(std::string value) { return change(&Option::bare, std::move(value)); }
     /// Lets the choice last added also take the name of a file with this suffix.
     Schema& or_file(std::string suffix) { return change(&Option::file_suffix, std::move(suffix)); }
@@ -168,7 +168,7 @@ class Schema {
     Schema& instead_of(std::string other) { return change(&Option::instead_of, std::move(other)); }
     Schema& when_absent(std::string value, Relation where = {});
 
-    /// Sets the number of words without dashes (Options::positional).
+    /// Sets the number of positional arguments (Options::positional).
     Schema& positional(std::size_t most, std::size_t least = 0);
 
     /// Adds a finished row to the section last named. Throws Error if its short name is taken.

@@ -99,7 +99,7 @@ bool results_file_exists(const fs::path& path) {
     const std::string kind = base::irregular_kind(path);
     if (!kind.empty())
         throw base::OptionError(
-            fmt::format("{} is {}, not a results file: name a file, such as results/ranklab.h5",
+            fmt::format("{} is {}, not a results file; name a file, such as results/ranklab.h5",
                         path.string(), kind));
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) return true;

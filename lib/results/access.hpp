@@ -20,11 +20,11 @@ namespace ranklab::results {
 /// Whether there is a regular file. Throws OptionError for a folder, a device or a pipe.
 bool results_file_exists(const std::filesystem::path& path);
 
-/// Opens a results file to read. Throws OptionError if the file is missing, DataError if it is no
-/// results file.
+/// Opens a results file to read. Throws OptionError if the file is missing, DataError if it is not
+/// a results file.
 hdf5::File open_results(const std::filesystem::path& path);
 
-/// Calls `call`. Turns HDF5's errors into DataError, and adds the file's name to others.
+/// Calls `call`. Turns an Hdf5Error into a DataError, and adds the file's name to a DataError.
 template <class Call>
 auto with_file_context(const std::filesystem::path& path, Call call) {
     try {

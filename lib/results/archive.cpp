@@ -47,7 +47,7 @@ std::vector<Entry> entries_of(const Source& source,
     });
 }
 
-// Reads each run first, so that a damaged one is not copied.
+// Reads each run before copying it: a damaged run throws RunDamage.
 void copy_runs(const std::vector<Entry>& entries, hdf5::File file) {
     const hdf5::Group to = file.root().open_group("runs");
     for (const auto& [source, id, started_utc] : entries) {

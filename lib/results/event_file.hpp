@@ -29,7 +29,7 @@ class EventFile {
     /// no `resume`, EnvironmentError if the folder is not writable.
     EventFile(const std::filesystem::path& folder, bool resume, const char* setting);
 
-    // Each call writes its event at once, and returns false if that failed.
+    // Each call writes its event at once, and returns false if the write failed.
     /// Tells readers to drop what an earlier run wrote from this step on.
     bool start(std::int64_t step);
     bool add(std::int64_t step, std::span<const Scalar> scalars);

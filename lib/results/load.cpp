@@ -113,7 +113,7 @@ void rename_settings(Run& run) {
                     setting.key = option.name;
 }
 
-// Adds settings that a training of an older version lacks, with the value that matches what it did.
+// Adds settings that a training of an older version lacks, with the value by which it worked.
 void add_later_settings(Run& run) {
     if (run.command != "train") return;
     const auto other = [&run](const std::string& name) { return run.setting(name); };
@@ -131,7 +131,7 @@ void add_later_facts(Run& run) {
         run.add_fact(vocabulary::fact::kComplete, "no");
 }
 
-// Reads an attribute, or the dataset that a longer text is stored as.
+// Reads a text from the attribute, or from the dataset if it was too long for an attribute.
 std::string load_text(const hdf5::Group& run, const std::string& name) {
     return run.has_attribute(name) ? run.text_attribute(name) : hdf5::read_bytes(run, name);
 }

@@ -33,7 +33,7 @@ struct RunDamage : base::DataError {
 using vocabulary::kLockTimeout;
 
 /// A results file. Any error leaves it unchanged, byte for byte. Throws OptionError if the output
-/// is a folder, a device or no path, or if a file to read is missing. Throws EnvironmentError if
+/// is a folder, a device or empty, or if a file to read is missing. Throws EnvironmentError if
 /// the disk is full or not writable, or if the lock is not free in time. Throws DataError if the
 /// file is not HDF5, is damaged or has a different schema, RunDamage if one run is damaged.
 class ResultFile {

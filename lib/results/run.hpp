@@ -27,7 +27,7 @@ struct Measurement {
     std::string name;  ///< as in the vocabulary, with its unit ("step_time_s")
     std::string unit;  ///< "s", "samples/s", "B", "1"
     Kind kind = Kind::cost;
-    std::string rank_reduction;   ///< how ranks are reduced: "max", "sum", "mean" or "none"
+    std::string rank_reduction;   ///< of the ranks' values: "max", "sum", "mean" or "none"
     std::string axis;             ///< what a row is: "step", "epoch", "run"
     std::size_t columns = 1;      ///< 1, or one per rank
     std::vector<double> samples;  ///< row-major [rows, columns], without warm-up

@@ -17,8 +17,8 @@ using base::throw_errno;
 /// a path without a file name and for a loop of links.
 std::filesystem::path resolve(const std::filesystem::path& path);
 
-/// The file to write for an option: links resolved. Throws OptionError if it is no file, or an HDF5
-/// file, whose results a mistyped name would destroy.
+/// The path of a file to write for an option, links resolved. Throws OptionError if it names a
+/// folder or device, or an HDF5 file: a mistyped name must not destroy results.
 std::filesystem::path checked_target(const std::filesystem::path& path, const char* setting);
 
 void make_parent_folders(const std::filesystem::path& resolved);
@@ -50,7 +50,7 @@ class StagedFile {
     void write(std::span<const std::byte> bytes);
     /// Allocates disk space for `bytes` more.
     void reserve(std::uint64_t bytes);
-    /// Brings the data to the disk, and renames the file to the target.
+    /// Flushes the data to the disk, and renames the file to the target.
     void commit();
 
   private:

@@ -30,7 +30,7 @@ void check_names(const std::vector<Named>& all, const char* what) {
             throw base::Error(fmt::format(
                 "{} '{}' cannot be stored: it is empty, '.', or holds a '/'", what, one.name));
         if (!seen.insert(one.name).second)
-            throw base::Error(fmt::format("{} '{}' is there twice", what, one.name));
+            throw base::Error(fmt::format("{} '{}' occurs twice", what, one.name));
     }
 }
 
@@ -213,7 +213,7 @@ std::uint64_t room_for(std::span<const Run> runs) {
     return bytes;
 }
 
-// Files in the folder of `output` and in the system's folder for temporary files.
+// Files to try: in the folder of `output`, then in the system's folder for temporary files.
 std::vector<fs::path> places_apart(const fs::path& output, const std::string& id) {
     const std::string name = fmt::format("{}.{}.h5", output.filename().string(), id);
     std::error_code none;
