@@ -52,7 +52,7 @@ constexpr std::array kQuantities{
                   "A training step, from the wait for its batch to the end of the optimizer; "
                   "maximum over ranks per step.")),
     part(kStepTime, "data", "data_time_s",
-         "Waiting for the loader's next batch; with --workers 0, making it."),
+         "Waiting for the loader's next batch; with --workers 0, making the batch."),
     part(kStepTime, "copy", "copy_time_s",
          "Converting the batch to the model's tensors: type, normalisation, transfer to the "
          "device."),
@@ -85,22 +85,22 @@ constexpr std::array kQuantities{
             "Not a phase: rotating the step's samples; sum over the loader's threads."),
     shown(Shown::groups, "train",
           rate_of("throughput_samples_per_s", "samples/s",
-                  "Per step: true samples of all ranks (the sampler's repeated samples do not "
-                  "count) / step time, maximum over ranks. The mean is all true samples / the sum "
-                  "of the step times.")),
+                  "Per step: unpadded samples of all ranks (not those that --sharding pad repeats) "
+                  "/ step time, maximum over ranks. The mean is all unpadded samples / the sum of "
+                  "the step times.")),
     rate_of("throughput_io_samples_per_s", "samples/s",
-            "--ablation: true samples / time of the slowest rank, in trials that only read."),
+            "--ablation: unpadded samples / time of the slowest rank, in trials that only read."),
     rate_of("throughput_synthetic_samples_per_s", "samples/s",
-            "--ablation: true samples / time of the slowest rank, in trials on one batch that "
+            "--ablation: unpadded samples / time of the slowest rank, in trials on one batch that "
             "stays in memory."),
     rate_of("throughput_nocomm_samples_per_s", "samples/s",
-            "--ablation: true samples / time of the slowest rank, in trials without gradient "
+            "--ablation: unpadded samples / time of the slowest rank, in trials without gradient "
             "synchronisation."),
     rate_of("throughput_compute_samples_per_s", "samples/s",
-            "--ablation: true samples / time of the slowest rank, in trials with neither reading "
-            "nor synchronisation."),
+            "--ablation: unpadded samples / time of the slowest rank, in trials with neither "
+            "reading nor synchronisation."),
     rate_of("throughput_full_samples_per_s", "samples/s",
-            "--ablation: true samples / time of the slowest rank, in trials of the whole step."),
+            "--ablation: unpadded samples / time of the slowest rank, in trials of whole steps."),
     seconds(
         "epoch_time_s",
         "Sum of the step times of an epoch, without the time between steps; maximum over ranks."),
@@ -141,22 +141,22 @@ constexpr std::array kQuantities{
              "samples."),
     ratio_of("learning_rate", neither, "The learning rate of each step's update."),
     ratio_of("validation_loss", less,
-             "Mean over all test samples, each counted once; one per evaluation."),
+             "Mean loss over all test samples, each counted once; one value per evaluation."),
     ratio_of("validation_accuracy", more,
-             "Test samples whose class got the highest score / all; one per evaluation."),
+             "Share of test samples whose class got the highest score; one value per evaluation."),
     ratio_of("load_imbalance", less,
              "max / mean - 1 over ranks of the mean step time without sync; io: of the job time."),
     joules("gpu_energy_J",
            "--monitor: energy of all GPUs that the driver shows the job, including idle ones, from "
            "the first sample to the last; sum over hosts."),
     joules("gpu_energy_J_per_sample",
-           "gpu_energy_J / true samples of all epochs; includes the energy of start, warm-up and "
-           "evaluation."),
+           "gpu_energy_J / unpadded samples of all epochs; includes the energy of start, warm-up "
+           "and evaluation."),
     joules("gpu_energy_J_per_epoch", "gpu_energy_J_per_sample x the set's training samples."),
     joules("cpu_energy_J",
            "--monitor: energy of all processor packages (RAPL), including other processes' work; "
            "sum over hosts."),
-    joules("cpu_energy_J_per_sample", "cpu_energy_J / true samples of all epochs."),
+    joules("cpu_energy_J_per_sample", "cpu_energy_J / unpadded samples of all epochs."),
     joules("cpu_energy_J_per_epoch", "cpu_energy_J_per_sample x the set's training samples."),
     Quantity{"peak_gpu_bytes", "B", cost, less,
              "Peak bytes of tensors on a GPU since the first step, without the allocator's cache "

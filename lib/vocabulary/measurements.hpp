@@ -60,7 +60,7 @@ const Quantity& part_of(const Quantity& whole, std::string_view phase);
 /// The better direction. For an unknown name the kind decides: less of a cost, more of a rate.
 Better better_of(std::string_view name, Kind kind);
 
-// Names that several rooms use; vocabulary_test checks them against the table.
+// Names that several libraries use; vocabulary_test checks them against the table.
 inline constexpr std::string_view kStepTime = "step_time_s";
 inline constexpr std::string_view kJobTime = "job_time_s";
 inline constexpr std::string_view kEpochTime = "epoch_time_s";

@@ -1,4 +1,4 @@
-// The settings and facts of a run that other rooms read, by name. vocabulary_test checks them
+// The settings and facts of a run that other libraries read, by name. vocabulary_test checks them
 // against their rows.
 #pragma once
 

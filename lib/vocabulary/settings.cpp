@@ -33,8 +33,8 @@ Schema made_common_settings() {
                  "cpuset, as far as its cgroup allows)")
         // Not compared: reports leave out or mark a run that reached the limit.
         .real("time-limit", {&S::time_limit, Role::bookkeeping}, 0.001,
-              "end the work after this many seconds, with exit code 6 (with --target-ci: 7 once "
-              "its minimum, --steps or -i, is complete)")
+              "end the work after this many seconds, with exit code 6, or 7 if the minimum of "
+              "--target-ci (--steps or -i) is complete")
         .real("monitor", {&S::monitor, Role::bookkeeping}, {0.05, 3600},
               "seconds between samples of what hosts and ranks use: CPU, memory, network, files, "
               "GPUs, energy (without a value: 1)")

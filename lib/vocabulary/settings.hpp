@@ -172,8 +172,8 @@ using OtherSettings = std::function<std::string(const std::string&)>;
 /// The purpose for which a setting may matter. A setting without a row matters for every purpose; a
 /// setting whose value is its value_when_absent(), for none.
 enum class SettingUse {
-    comparison,  ///< runs are compared only if they agree in it
-    group,       ///< it distinguishes groups (the length of measuring does not)
+    comparison,  ///< runs are compared only if they agree in the setting
+    group,       ///< the setting distinguishes groups (the length of measuring does not)
     factor,      ///< runs that differ only here are not repetitions
     sample_work  ///< what a rank computes on one sample depends on it
 };

@@ -59,8 +59,8 @@ void add_sizes(Schema& rows) {
 void add_measuring(Schema& rows) {
     rows.section("Measuring")
         .integer("repetitions", {&S::repetitions, 'n', kEssential, Role::times}, {1, 1'000'000},
-                 "timed calls per message size, in up to four rounds, each with a warm-up and "
-                 "another order")
+                 "timed calls per message size, in up to four rounds, each with its own warm-up "
+                 "and order of the sizes")
         .integer("check", {&S::check, 'c', Role::aside}, {0, 1000},
                  "untimed calls whose results are compared completely; 0: the run is marked as not "
                  "verified")
@@ -69,7 +69,7 @@ void add_measuring(Schema& rows) {
                 "the longest; the operations latency and bandwidth: always the first rank's")
         .choice("blocking", {&S::blocking, 'z'}, {"0", "1", "2", "3", "4"},
                 "what is between two calls: 0 nothing, the loop is timed as a whole; 1 a barrier, "
-                "inside the time; 2 nothing, each call is timed; 3 a barrier, outside the time; 4 "
+                "which is timed; 2 nothing, each call is timed; 3 a barrier, which is not timed; 4 "
                 "a common start time on synchronised clocks")
         .flag("nonblocking", &S::nonblocking,
               "measure how much of the non-blocking operation overlaps with calibrated compute")

@@ -34,8 +34,8 @@ void add_reading(Schema& rows) {
         .flag("check-read", {&S::check_read, 'R', Role::aside},
               "compare what the timed reads return")
         .flag("reorder", {&S::reorder, 'C'},
-              "each rank reads records that another rank wrote, on another node if there is one; "
-              "also in the timed reads")
+              "also in the timed reads, each rank reads records that another rank wrote, on "
+              "another node if there is one; the untimed check always does so")
         .flag("no-verify", &S::no_verify, "compare nothing: the run is marked as not verified")
         .excludes_each({"check-write", "check-read"})
         .flag("cold", {&S::cold, kEssential},

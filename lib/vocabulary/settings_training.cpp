@@ -33,7 +33,7 @@ void add_work(Schema& rows) {
         .integer("classes", {&S::classes, kDecidesNumbers}, {1, 1'000'000'000},
                  "FILE.pt: number of classes (of tokens: the vocabulary's size)")
         .text("target-shape", {&S::target_shape, kDecidesNumbers}, "SIZES|same",
-              "FILE.pt: shape of the target; it holds values, or class numbers with --classes")
+              "FILE.pt: shape of the target, which holds values, or class numbers with --classes")
         .choice("loss", {&S::loss, kDecidesNumbers}, {"cross-entropy", "nll", "mse", "l1"},
                 "FILE.pt: the loss (default: cross-entropy for classes, mse for values)")
         .choice("data", {&S::data, kEssential, kInHeader, kDecidesNumbers}, {},
@@ -116,7 +116,7 @@ void add_input(Schema& rows) {
                 "compute nothing")
         .integer("workers", &S::workers, {0, kMostThreads},
                  "loader threads, which read, decode and augment ahead; 0: the training thread "
-                 "does it (default: the model's)")
+                 "does so (default: the model's)")
         .integer("loader-cost-us", &S::loader_cost_us, {0, 10'000'000},
                  "us of CPU time that the loader adds to each training sample, to emulate decoding "
                  "and transforms")
@@ -142,14 +142,14 @@ void add_input(Schema& rows) {
 }
 
 void add_ablation(Schema& rows) {
-    rows.section("What limits it")
+    rows.section("What limits the speed")
         .flag("ablation", {&S::ablation, kEssential},
               "instead of a run, alternate trials of --steps steps (20): input only, without "
               "input, without communication, without both, and the whole step")
         .excludes_each({"epochs", "checkpoint", "save-parameters", "time-limit"},
                        "--ablation makes trials of --steps steps")
         .excludes_each({"profile", "tensorboard", "trace", "nvtx"},
-                       "--ablation makes trials instead of one training")
+                       "--ablation makes trials instead of one training run")
         .needs({.other = "input", .values = {"real"}, .because = "the trials set the input"})
         .integer("repetitions", {&S::repetitions, Role::times}, {1, 10000},
                  "with --ablation: trials of each kind (default: 3)")
@@ -187,7 +187,7 @@ void add_rate(Schema& rows) {
 }
 
 void add_speed(Schema& rows) {
-    rows.section("What it computes in")
+    rows.section("Precision and device")
         .choice("precision", {&S::precision, kEssential, kDecidesNumbers},
                 {"fp32", "tf32", "bf16", "fp16", "fp64"},
                 "bf16, fp16: fp32 parameters with autocast, fp16 with loss scaling; tf32: on GPUs "
@@ -233,7 +233,7 @@ void add_speed(Schema& rows) {
 }
 
 void add_way(Schema& rows) {
-    rows.section("How it is spread")
+    rows.section("Parallel training")
         .choice("mode", {&S::mode, kEssential, kInHeader, Role::coordination, kDecidesNumbers},
                 {"single", "dp", "ddp"},
                 "ddp: one replica per rank; dp: replicas in threads of one rank, one per GPU with "

@@ -150,7 +150,7 @@ constexpr Column kEpochs[] = {
     {"epoch", whole, "from 1"},
     {"steps", whole, "made in the epoch"},
     {"steps_per_epoch", whole, "of a whole epoch"},
-    {"samples", whole, "true samples of all ranks"},
+    {"samples", whole, "unpadded samples of all ranks"},
     {"time_s", number, "sum of its steps; maximum over ranks"},
     {"samples_per_s", number, "samples / time_s"},
     {"lr", number, "learning rate of its first step"},
@@ -234,12 +234,12 @@ constexpr Column kIoRanks[] = {
 
 constexpr Column kIoReads[] = {
     {"repetition", whole, "from 1"},
-    {"pass", text, "which reading of the repetition"},
+    {"pass", text, "read 1, read 2, ... (timed), or check (untimed)"},
     {"order", text, "whose records each rank reads"},
     {"read_s", number, "maximum over ranks"},
     {"MiB", number, "of all ranks"},
     {"MiB_per_s", number, "MiB / read_s"},
-    {"resident_percent", number, "share of the bytes in the page cache before the reading"},
+    {"resident_percent", number, "share of the bytes in the page cache before the pass"},
     {"block_layer_MiB", number, "read from the device"},
     {"cache", text, "cold, warm or mixed, by resident_percent and block_layer_MiB"},
     {"file_system", text, "of the files read"},
@@ -278,7 +278,7 @@ constexpr Column kLadder[] = {
     {"verified", text, "yes, NO or not verified"},
     {"mark", text, "caveats"},
     {"read_MiBps", number, "median over repetitions"},
-    {"cache", text, "where the bytes of the reading came from"},
+    {"cache", text, "where the bytes read came from"},
     {"fsync", text,
      "yes: writing a file ends when it is on the disk; no: it may still be in memory"},
     {"file_system", text, "of the files"},
@@ -399,7 +399,7 @@ constexpr Column kGuidelines[] = {
      "holds: left_us is not above right_us; VIOLATED: the left interval lies more than a tenth "
      "above the right one, and a neighbouring size is over a tenth slower, too; cannot tell: "
      "neither, or fewer than 20 calls"},
-    {"tuning", text, "what to try if it is violated"},
+    {"tuning", text, "what to try if the verdict is VIOLATED"},
 };
 
 constexpr Column kClocks[] = {
@@ -448,7 +448,7 @@ constexpr auto kTables = std::to_array<TableSchema>({
     {"ladder", "a strategy", kLadder},
     {"io_phases", "a phase of writing and reading", kIoPhases},
     {"io_ranks", "a rank", kIoRanks},
-    {"io_reads", "a reading of all records", kIoReads},
+    {"io_reads", "a pass that reads all records", kIoReads},
     {"ceilings", "a limit of the machine", kCeilings},
     {"tasks", "a worker process", kTasks},
     {"chunks", "a rank", kChunks},
