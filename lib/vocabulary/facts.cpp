@@ -31,7 +31,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"process.allocator", surroundings, "causes or avoids page faults"},
     {"process.mpi", surroundings, "a single rank may start without MPI", true},
     {"process.launcher", noted, "what started the ranks"},
-    {"process.instance", outcome, "identifies one launch of ranklab, whose runs count as one sample"},
+    {"process.instance", outcome, "identifies a launch of ranklab, whose runs count as one sample"},
     {"output.*", outcome, "about the results file, not the run"},
     {"storage.*", outcome, "file system and cache; runs that differ in them are separate rows"},
     {"storage.participants", outcome,
