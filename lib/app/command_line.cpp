@@ -105,7 +105,8 @@ bool asks_for_all_help(const Words& words) {
            (words[words.size() - 2] == "--help" || words[words.size() - 2] == "-h");
 }
 
-// Answers what needs no verb, and returns the exit code; nullopt if there is a verb.
+// Handles --help, --version, --list, completion and an empty command line, and returns the exit
+// code; nullopt for other words, which must begin with a command.
 std::optional<int> answer_early(const CommandGroup& program, const Words& words) {
     if (answer_completion(words, program.verbs)) return 0;
     const std::string first = words.empty() ? "--help" : words.front();
@@ -159,7 +160,7 @@ std::optional<options::Options> parse_or_answer(const Command& command, const Wo
         asked = options.fields<HelpSettings>();
         if (!asked.help && !asked.version) {
             if (options.positional().size() < command.schema.least_positional())
-                throw base::OptionError(fmt::format("words are missing; type ranklab {} {}",
+                throw base::OptionError(fmt::format("arguments are missing; type ranklab {} {}",
                                                     command.text.command, command.text.usage));
             return options;
         }

@@ -43,7 +43,7 @@ inline constexpr const char* kReportOutputHelp =
     "write to this file instead of stdout; on failure the file is unchanged";
 
 /// Parses the words. Returns nullopt if they ask for help, version or completions, which are then
-/// printed. Throws OptionError if words without dashes are missing (Schema::positional).
+/// printed. Throws OptionError if positional arguments are missing (Schema::positional).
 std::optional<options::Options> parse_or_answer(const Command& command, const Words& words);
 
 /// Runs a command without MPI: parses its words, and answers or works.

@@ -27,7 +27,7 @@ void add_rows(results::Rows& table, const std::vector<host::GpuRow>& rows) {
                    row.is.clock_MHz, row.is.throttle, row.is.energy_J});
 }
 
-// The samples of all epochs of this process, including the warm-up; 0 if the run has none.
+// The training samples of all epochs of this launch, warm-up included; 0 if the run has none.
 double samples_of(const results::Run& run) {
     const auto* epochs = run.find_table("epochs");
     const auto* samples = epochs ? epochs->find<std::int64_t>("samples") : nullptr;

@@ -25,7 +25,7 @@ namespace ranklab::app {
 namespace {
 
 // Bytes: glibc keeps freed blocks below this size. These are the largest values that glibc accepts
-// (older versions: 32 MiB). By default it returns blocks above 128 KiB to the kernel, and each step
+// (older versions: 32 MiB). By default it returns blocks above 128 KiB to the system, and each step
 // faults them in again.
 constexpr int kKeepBytes[] = {1 << 30, 32 << 20};
 

@@ -29,8 +29,7 @@ int run_predict(int argc, char** argv);
 /// `ranklab results VERB FILE...`: check, merge, export, prune, list. No MPI.
 int run_results(int argc, char** argv);
 
-/// `ranklab sweep PROGRAM OPTIONS`: starts every combination of values as separate processes. No
-/// MPI.
+/// `ranklab sweep PROGRAM OPTIONS`: starts the program with each combination of values. No MPI.
 int run_sweep(int argc, char** argv);
 
 /// `ranklab campaign VERB FILE`: plan, run, submit, status, resume, cancel, collect. No MPI.

@@ -41,7 +41,7 @@ int collect(const Campaign& of, const CampaignRequest&) {
 int run(const Campaign& of, const CampaignRequest& asked) {
     if (of.slurm())
         throw base::OptionError(
-            fmt::format("{}: launcher = slurm has submit, status and collect in place of run",
+            fmt::format("{}: with launcher = slurm use submit, status and collect instead of run",
                         of.file.string()));
     if (asked.dry_run) {
         for (const auto& job : of.jobs) print_whole(campaign::dry_run_text(job.sweep));
@@ -61,7 +61,7 @@ int run(const Campaign& of, const CampaignRequest& asked) {
 int submit(const Campaign& of, const CampaignRequest& asked) {
     if (!of.slurm())
         throw base::OptionError(
-            fmt::format("{}: launcher = mpirun has no queue; `ranklab campaign run {}`",
+            fmt::format("{}: launcher = mpirun has no queue; use `ranklab campaign run {}`",
                         of.file.string(), base::shell_path(of.file.string())));
     if (asked.dry_run) {
         for (const auto& job : of.jobs) print_whole(campaign::script_of(of, job) + '\n');
@@ -79,7 +79,7 @@ int resume(const Campaign& of, const CampaignRequest& asked) {
 int cancel(const Campaign& of, const CampaignRequest&) {
     if (!of.slurm())
         throw base::OptionError(fmt::format(
-            "{}: launcher = mpirun has no queue; Ctrl-C stops a run", of.file.string()));
+            "{}: launcher = mpirun has no queue; stop a run by Ctrl-C", of.file.string()));
     print("{} jobs cancelled\n", campaign::cancel(of));
     return 0;
 }

@@ -22,7 +22,7 @@ const ProgramText kText{
     "compare", "A B [options]",
     "Is B different from A? A and B are results files, or labels or revisions (label:TEXT, "
     "rev:HEX) of the runs\n"
-    "of one file (--file). Each side needs at least 5 runs, better 9 or more, measured in turn.",
+    "of one file (--file). Each side needs at least 5 runs, better 9 or more, A and B alternating.",
     "  ranklab compare old.h5 new.h5                                 two files\n"
     "  ranklab compare label:before label:after                      two labels in "
     "results/ranklab.h5\n"

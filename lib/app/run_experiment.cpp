@@ -58,7 +58,8 @@ void print_header(const experiments::Plan& plan, const options::Options& given,
     std::fflush(stdout);
 }
 
-// Prints the answers, before the runs are stored. Of several runs, the last one compares them.
+// Prints the last run's answer, before the runs are stored. Of several io runs, the last one is
+// the comparison of the strategies (table `ladder`).
 void print_answer(const experiments::Plan& plan, const CommonSettings& common,
                   const std::vector<results::Run>& runs) {
     if (common.quiet || common.json) return;
@@ -105,7 +106,7 @@ void print_listings(const Experiment& experiment) {
     }
 }
 
-// The exit code of the first run that has one above 0.
+// The exit code of the first run that did not end with 0; 0 if all did.
 int exit_code_of(const std::vector<results::Run>& runs) {
     const auto bad = std::ranges::find_if(runs, [](const auto& run) { return run.exit_code != 0; });
     return bad == runs.end() ? 0 : bad->exit_code;

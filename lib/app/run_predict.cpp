@@ -178,7 +178,7 @@ options::Schema rows() {
         .real("bucket-cap-mb", &WhatIf::bucket_cap_mb, {0.001, 1e6},
               "size of gradient buckets in MiB")
         .choice("precision", &WhatIf::precision, {"fp32", "tf32", "bf16", "fp16", "fp64"},
-                "a precision that was measured (default: that of the newest runs)")
+                "a precision that was measured (default: the newest runs' precision)")
         .choice("sync", &WhatIf::sync, {"bucketed", "flat", "none"}, "how gradients are reduced")
         .integer("batch-size", &WhatIf::batch_size, {1, kMost},
                  "samples per rank and micro-batch; with --scaling strong over all ranks")

@@ -131,7 +131,7 @@ void write_text(const ChosenRuns& runs, const ReportSettings& asked, const Sink&
     sink(fmt::format("\n{}", whole(runs, runs.file().read(headers.back().id), asked)));
 }
 
-// Without keys, groups by command and label: by all settings a file may have thousands of groups.
+// Without keys, groups by command and label: grouping by all settings may give thousands of rows.
 void write_markdown(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
     sink(report::formats::groups_markdown(groups_of(runs, asked, "command,label"), runs.text()));
 }
@@ -285,24 +285,24 @@ options::Schema rows() {
     schema.section("What to show")
         .text("run", {&S::run, kEssential}, "ID", "one run instead of all")
         .texts("where", {&S::where, kEssential}, "CONDITION",
-               "only runs that meet this condition: model=mnist-cnn, sync!=none, ranks>=2, "
-               "label=night*, model=a,b; a setting, ranks, nodes, command, label, valid, "
-               "exit_code, cut_short, version, git_revision or a fact of the context such as "
-               "host.kernel; may be given several times")
+               "only runs that meet this condition, such as model=mnist-cnn, sync!=none, ranks>=2, "
+               "label=night* or model=a,b; the name is a setting, ranks, nodes, command, label, "
+               "valid, exit_code, cut_short, version, git_revision, or a fact of the context such "
+               "as host.kernel; may be given several times")
         .text("label", {&S::label, kEssential}, "TEXT", "only runs of exactly this --label")
         .integer("last", {&S::last, kEssential}, 1,
                  "only the last N of the runs that the other options select");
     schema
         .flag("why", {&S::why, kEssential},
-              "what limits the newest training run (or --run's), and what to try")
+              "what limits the newest training run (or the one of --run), and what to try")
         .needs({.other = "format", .values = {"text", "json"}})
         .excludes_each({"group-by", "measure", "plots"});
     schema.section("Tables")
         .text("group-by", {&S::group_by, kEssential}, "KEY[,KEY]",
               "one row per combination of these keys' values instead of a list of runs, with "
               "medians and intervals; with `ranks`, `threads` or `workers` among the keys also "
-              "speedup and efficiency per core. extrap: the parameters (default: ranks, "
-              "written as p)")
+              "speedup and efficiency per core. --format extrap: the parameters (default: "
+              "ranks, written as p)")
         .needs(
             {.other = "format", .values = {"text", "markdown", "json", "extrap", "latex", "csv"}})
         .excludes({.other = "plots"})

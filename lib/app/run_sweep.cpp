@@ -14,8 +14,8 @@ namespace ranklab::app {
 namespace {
 
 constexpr const char* kSummary =
-    "Starts a process for each combination of the options' values, by mpirun or srun, repeated in "
-    "random order, and prints one table. The same command later starts only the missing runs.";
+    "Starts the program with each combination of the options' values, by mpirun or srun, repeated "
+    "in random order, and prints one table. The same command later starts only the missing runs.";
 
 const char* examples_of(const std::string& program) {
     if (program == "io")
@@ -35,7 +35,7 @@ int list_names(const std::string& program) {
     return listed.code < 0 ? static_cast<int>(base::ExitCode::internal) : listed.code;
 }
 
-// A label that is equal for equal options, so that a restarted sweep finds the runs that it made.
+// A label that is equal for equal options, so that a restarted sweep finds its stored runs.
 std::string default_label(const std::string& program, Words words) {
     std::erase_if(words, [](const auto& word) { return word == "--dry-run" || word == "--quiet"; });
     return fmt::format("sweep-{}-{:06x}", program,

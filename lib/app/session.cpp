@@ -24,8 +24,8 @@
 namespace ranklab::app {
 namespace {
 
-// Seconds: the shortest time limit of the start. A shorter --stall-timeout is meant for the work,
-// but a slow file system delays the start.
+// Seconds: the shortest stall limit while a program starts, since a slow file system delays the
+// start. A shorter --stall-timeout holds for the work alone.
 constexpr double kShortestStart = 15;
 
 double limit_of_start(double stall_timeout_s) {
@@ -117,7 +117,7 @@ namespace {
 // How this process starts MPI. Assumes that a config file, which is not read yet, needs MPI.
 comm::Start start_of(const Program& program, const options::Options& words) {
     const auto common = words.fields<vocabulary::CommonSettings>();
-    // Without MPI, so that the launch guard can refuse the step.
+    // A step without PMI: starts without MPI, so that the launch guard can refuse it.
     if (comm::is_step_without_pmi() && !common.expect_ranks) return comm::Start::without_mpi;
     if (common.config) return comm::Start::with_mpi;
     const auto needs = program.needs(words);
@@ -174,7 +174,7 @@ void refuse_other_options(Session& session, const std::string& command_line) {
     for (std::size_t rank = 1; rank < lines.size(); ++rank) {
         if (lines[rank] == lines.front()) continue;
         throw base::OptionError(fmt::format(
-            "the ranks' options differ, rank 0 has '{}', rank {} has '{}'; start all ranks with "
+            "the ranks' options differ: rank 0 has '{}', rank {} has '{}'; start all ranks with "
             "the same options",
             base::printable(lines.front(), 300), rank, base::printable(lines[rank], 300)));
     }
@@ -211,8 +211,8 @@ host::Evidence evidence_of(Session& session, const std::vector<host::Placement>&
             .on_gpus = on_gpus};
 }
 
-// Finds the hosts that do not see the results folder: rank 0 makes a file in it, all look for it.
-// The file's name is new, since another host may have cached the folder's contents.
+// Finds the hosts that do not see the results folder: rank 0 makes a file in the folder, and
+// every rank looks for it. Its name is new, since a host may have cached the folder's contents.
 std::optional<host::ResultsFolder> look_at_results_folder(
     comm::Communicator& control, const std::vector<host::Placement>& placements,
     const fs::path& output) {

@@ -58,9 +58,9 @@ class Session {
 struct Program {
     Command command;  ///< without its work
     std::function<int(Session&, const options::Options&)> work;
-    /// Answers options that need no ranks, such as --list; false if there are none.
+    /// Answers options that need no ranks, such as --list; false if none of them is given.
     std::function<bool(const options::Options&)> answers_early = [](const auto&) { return false; };
-    /// Called before MPI starts, unless there is a config file, which may ask for more.
+    /// Called before MPI starts, unless there is a config file, which is read only afterwards.
     std::function<experiments::LaunchNeeds(const options::Options&)> needs = [](const auto&) {
         return experiments::LaunchNeeds{};
     };

@@ -76,7 +76,7 @@ std::int64_t minutes_of(const std::string& time, const std::string& place) {
     return std::max(1L, parts[0] * 60 + parts[1] + (seconds + 59) / 60);
 }
 
-// Throws OptionError for a name that is no good file name or Slurm job name.
+// Throws OptionError for a name that is not fit for files and Slurm jobs.
 void check_name(const std::string& name, const std::string& place) {
     const auto is_plain = [](unsigned char c) {
         return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
@@ -210,7 +210,7 @@ Campaign read_campaign(const fs::path& file) {
         if (section.name != kOwn) add_workload(campaign, workload_of(section, campaign));
     if (campaign.jobs.empty())
         throw base::OptionError(fmt::format(
-            "{}: there is no sweep: add a section such as [strong] with command = train",
+            "{}: there is no sweep; add a section such as [strong] with command = train",
             file.string()));
     return campaign;
 }

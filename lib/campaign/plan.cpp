@@ -39,7 +39,7 @@ Schema rows_of(const std::string& program) {
 }
 
 // Turns choices whose values only the program knows (models, data sets) into texts, which the
-// process checks at its start.
+// program checks when it starts.
 Schema process_rows(const std::string& program) {
     Schema rows;
     const Schema known = rows_of(program);
@@ -58,12 +58,12 @@ Schema own_rows(const std::string& program) {
         .text("ranks", {&S::ranks, kEssential}, "N,...", "rank counts")
         .text("threads", {&S::threads, kEssential}, "N,...",
               "compute threads per rank (default: OMP_NUM_THREADS, else a host's cores divided by "
-              "its ranks at the widest point)")
+              "--ranks-per-node or by its share of the largest rank count)")
         .choice("scaling", {&S::scaling, kEssential}, {"strong", "weak"},
                 "strong: the same work over all ranks (global-batch-size, files); weak: the same "
                 "work per rank (batch-size; files count per rank)")
         .integer("repeat", {&S::repeat, kEssential}, {1, 1000},
-                 "processes of each combination; 6 or more give intervals")
+                 "how often to start each combination; 6 or more give intervals")
         .choice("launcher", &S::launcher, {"auto", "mpirun", "srun"},
                 "auto: srun inside an allocation of Slurm, else mpirun")
         .text("launcher-options", &S::launcher_options, "WORDS",
@@ -78,12 +78,12 @@ Schema own_rows(const std::string& program) {
               "identifies the sweep's runs (default: a name that follows from the options)")
         .integer("seed", &S::seed, {0, options::kWholeNumbers},
                  "seed of the points' order and of the program")
-        .real("time-limit", &S::time_limit, 0.001, "limit in seconds for the work of one process")
+        .real("time-limit", &S::time_limit, 0.001, "time limit of each start, in seconds of work")
         .text("config", {&S::config, kEssential}, "FILE",
               "INI file of these options; the command line overrides it")
         .flag("dry-run", {&S::dry_run, kEssential, Role::request},
               "print the commands without starting them, quoted for a shell")
-        .flag("quiet", {&S::quiet, Role::request}, "print no line per process")
+        .flag("quiet", {&S::quiet, Role::request}, "do not print a line for each start")
         .flag("list", {&S::list, Role::request}, "print the available names and do no work");
     if (program == "io")
         rows.text("directory", {&S::directory, kEssential}, "DIR",
@@ -103,8 +103,8 @@ bool is_list(const Option& option) {
     return option.type != Type::text && option.type != Type::texts && option.type != Type::flag;
 }
 
-// Takes the field from the row and makes it a text unless it is a flag, so that the option takes
-// several values; the program's row checks them later.
+// Returns the option without its field, and as a text unless it is a flag, so that it takes several
+// values; the program's row checks them later.
 Option loosened(const Option& option) {
     if (option.type == Type::flag)
         return {.name = option.name,
@@ -158,7 +158,8 @@ std::vector<Settings> combinations(const std::vector<Dimension>& dimensions) {
     return all;
 }
 
-// Throws OptionError unless the batch option fits --scaling: otherwise points do different work.
+// Throws OptionError unless the batch option is the one that --scaling keeps constant: strong the
+// batch of all ranks, weak the batch per rank.
 void check_batch(const SweepSettings& sweep, const TrainingSettings& own) {
     if (!sweep.scaling) return;
     const bool strong = *sweep.scaling == "strong";
@@ -166,7 +167,7 @@ void check_batch(const SweepSettings& sweep, const TrainingSettings& own) {
         throw base::OptionError(
             "--scaling strong keeps the batch of all ranks; give --global-batch-size");
     if (strong ? own.batch_size : own.global_batch_size)
-        throw base::OptionError(fmt::format("--scaling {} and --{} exclude each other: give --{}",
+        throw base::OptionError(fmt::format("--scaling {} and --{} exclude each other; give --{}",
                                             *sweep.scaling,
                                             strong ? "batch-size" : "global-batch-size",
                                             strong ? "global-batch-size" : "batch-size"));
@@ -201,7 +202,7 @@ void reduce_nothing_at_one_rank(const Need& need, TrainingSettings& own) {
     if (own.mode == "ddp") own.mode = "single";
 }
 
-// Adapts the options of one process to its number of ranks.
+// Adapts the options of one point to its number of ranks.
 void adapt(Need& need, TrainingSettings& own, CommonSettings& common, const SweepSettings& sweep,
            int threads) {
     check_batch(sweep, own);
@@ -227,7 +228,7 @@ void adapt(Need& need, vocabulary::CollectivesSettings& /*own*/, CommonSettings&
             "--scaling out");
 }
 
-// The options on one process's command line: those that the user gave, and those that the sweep
+// The options on one point's command line: those that the user gave, and those that the sweep
 // changes.
 template <class ProgramSettings>
 Texts words_for(Need& need, const Options& given, const SweepSettings& sweep, int threads) {
@@ -278,7 +279,7 @@ bool are_several(const std::string& strategies) {
     return strategies == "all" || strategies.find(',') != std::string::npos;
 }
 
-// The keys of the sweep's table: options with several values, the strategy if a process runs
+// The keys of the sweep's table: options with several values, the strategy if a point runs
 // several, and ranks unless threads or workers scale.
 Texts keys_of(const Sweep& sweep, const Texts& rank_counts,
               const std::vector<Dimension>& dimensions) {
@@ -317,7 +318,8 @@ int rank_count(const std::string& text) {
     return ranks;
 }
 
-// Threads per rank: OMP_NUM_THREADS, else a host's cores divided by its ranks at the widest point.
+// Threads per rank: OMP_NUM_THREADS, else a host's cores / (--ranks-per-node, or the ranks per host
+// at the largest rank count).
 int default_threads(const Texts& rank_counts, const Launch& launch, const Machine& machine) {
     if (const char* const omp = std::getenv("OMP_NUM_THREADS")) {
         // In a list, "4,2", the first number is the outermost level's.

@@ -51,8 +51,8 @@ struct Sweep {
     std::vector<Point> points = {};
     int repeat = 1;
     std::uint64_t seed = 1;
-    double limit_s = 0;           ///< seconds for one process; 0: none
-    std::string strategies = {};  ///< of io, comma-separated; a process makes one run per strategy
+    double limit_s = 0;           ///< seconds for one start; 0: no limit
+    std::string strategies = {};  ///< of io, comma-separated; a start makes one run per strategy
     Launch launch;
     Machine machine;
 };

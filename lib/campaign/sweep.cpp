@@ -41,7 +41,7 @@ bool is_of(const Point& point, const Run& run) {
     return run.hosts.size() == static_cast<std::size_t>(point.need.ranks) && run.argv == line;
 }
 
-// Complete repetitions of a point; a process of io makes one run per strategy.
+// Complete repetitions of a point; a start of io makes one run per strategy.
 int repetitions_of(const std::string& strategies, const std::map<std::string, int>& runs) {
     if (runs.empty()) return 0;
     const auto count = [&](const std::string& name) {

@@ -1,4 +1,4 @@
-// Runs a sweep: starts the runs that the results file lacks, process by process.
+// Runs a sweep: starts the runs that the results file lacks, one after another.
 #pragma once
 
 #include <functional>

@@ -10,15 +10,15 @@
 namespace ranklab::forecast {
 namespace {
 
-// Largest relative standard deviation of repeats at one rank count, and of points about the curve.
+// Largest relative standard deviation of the times at one rank count, and of points about a curve.
 constexpr double kMostDeviation = 0.15;
-constexpr double kMostSpread = 4;  // largest spread of repeats at one rank count, in median spreads
+constexpr double kMostSpread = 4;  // largest spread of times at one rank count, in median spreads
 const double kSureJump = std::log(8);  // log likelihood ratio from which a jump is reported
 constexpr double kLeastMisfit = 0.02;  // a smaller relative misfit is accepted even if significant
 constexpr double kUnlikely = 0.999;    // confidence of the tests that refuse a forecast
 constexpr double kHeldOutConfidence = 0.99;
 constexpr std::size_t kFewestPoints = 4;
-constexpr double kRepeats = 3;       // processes to measure at a further point
+constexpr double kRepeats = 3;       // launches to measure at a further point
 constexpr double kWorthIt = 0.1;     // least useful narrowing, as a fraction of the interval
 constexpr double kSlowFirst = 0.03;  // first runs slower by this fraction are warm-up
 
@@ -39,7 +39,7 @@ Pooled pooled(const std::vector<CurvePoint>& points, std::size_t skipped) {
     return all;
 }
 
-// Whether the first processes are slower than the later ones by more than the later ones scatter.
+// Whether the first launches are slower than the later ones by more than the later ones scatter.
 bool has_warm_up(const std::vector<CurvePoint>& points) {
     const Pooled others = pooled(points, 1);
     double sum = 0, variance = 0, count = 0;
@@ -54,7 +54,7 @@ bool has_warm_up(const std::vector<CurvePoint>& points) {
     return sum > stats::student_quantile(kUnlikely, others.freedom) * std::sqrt(variance);
 }
 
-// True if repeats scatter too much at one rank count, or at all of them.
+// True if times scatter too much at one rank count, or at all of them.
 bool contradict(const std::vector<CurvePoint>& points) {
     std::vector<double> spreads;
     for (const auto& point : points)
@@ -76,7 +76,7 @@ double level_of(std::span<const CurvePoint> points) {
     return first - points.begin() >= 2 && points.end() - first >= 2 ? first->ranks : 0;
 }
 
-// Whether the points lie farther from the best curve than their repeats scatter.
+// Whether the points lie farther from the best curve than the times of one point scatter.
 bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) {
     if (posterior.misfit() > kMostDeviation * kMostDeviation) return true;
     const Pooled within = pooled(points, 0);
@@ -87,7 +87,7 @@ bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) 
                stats::chi_square_quantile(0.05, within.freedom);
 }
 
-// The rank count after an unexplained jump; 0: none. Not searched with points on one node
+// The rank count after an unexplained jump, or 0. Not searched with points on one node
 // and on several: every curve then has a term for the jump between them.
 double jump_in(const std::vector<CurvePoint>& points, Scaling scaling, double evidence) {
     if (level_of(points) > 0) return 0;
@@ -147,8 +147,7 @@ std::vector<double> ranks_to_measure(const CurveForecast& refused,
     }
 }
 
-// The measurement with the most narrowing per node-hour; nullopt if none narrows the interval
-// enough.
+// The measurement that narrows the interval most per node-hour; nullopt if none narrows it enough.
 std::optional<NextPoint> next_point(const Posterior& posterior,
                                     const std::vector<CurvePoint>& points, double target) {
     // Candidates: the measured rank counts again, and doublings of the largest.

@@ -17,11 +17,11 @@ inline const char* name_of(Scaling scaling) {
     return scaling == Scaling::strong ? "strong" : "weak";
 }
 
-/// The times of a step or job at one count of ranks (or nodes, or GPUs). A process: one program
-/// run.
+/// The times of a step or job at one count of ranks (or nodes, or GPUs). A launch is one start of
+/// the program.
 struct CurvePoint {
     double ranks = 0;
-    std::vector<double> times_s = {};  ///< above 0; one per process, in the order measured
+    std::vector<double> times_s = {};  ///< above 0; one per launch, in the order measured
     int nodes = 0;                     ///< number of nodes that the ranks ran on; 0: not known
     /// Relative standard deviation of one time, if the source states it; NaN: taken from times_s.
     double deviation = stats::kNone;
@@ -39,7 +39,7 @@ enum class Refusal {
     none,
     // of forecasts by curve
     too_few_points,
-    repeats_contradict,  ///< repeats at one rank count scatter too much
+    repeats_contradict,  ///< times at one rank count scatter too much
     warm_up_inside,      ///< the first run at each rank count is slower than the rest
     misfit,              ///< no curve fits the points
     jump,                ///< the time jumps between two points
@@ -57,9 +57,9 @@ enum class Refusal {
 struct CurveForecast {
     double ranks = 0;
     Refusal refusal = Refusal::none;
-    /// The time, with the 95 % interval of a mean over as many processes as an average point has.
+    /// The time, with the 95 % interval of a mean over n launches (n: average per point).
     Estimate estimate = {};
-    std::vector<double> ranks_to_measure = {};  ///< measuring them ends a refusal
+    std::vector<double> ranks_to_measure = {};  ///< rank counts to measure, to end a refusal
 };
 
 /// A further measurement at `ranks`, which would narrow the interval at `target` ranks.
@@ -71,7 +71,7 @@ struct NextPoint {
 struct CurveForecasts {
     std::vector<CurveForecast> all = {};
     std::map<std::string_view, double> weights = {};  ///< posterior probability of each model
-    /// The measurement that narrows the farthest forecast most per node-hour.
+    /// The measurement that narrows the farthest forecast's interval most per node-hour.
     std::optional<NextPoint> next = {};
 };
 

@@ -30,14 +30,14 @@ class Posterior {
 
     /// True if no model has enough points.
     bool empty() const { return curves_.empty(); }
-    /// The median at `ranks`, with the interval of a mean over as many processes as an average
-    /// point has.
+    /// The median at `ranks`, with the interval of a mean over n launches (n: average per point).
     Estimate at(double ranks, double confidence) const;
     double median(double ranks) const { return quantile(bins(ranks), 0.5); }
-    /// The fraction by which `processes` new times at `ranks` narrow the interval at `target`.
+    /// Fraction by which the interval at `target` narrows with `processes` more launches at
+    /// `ranks`.
     double narrowing(double ranks, double processes, double target) const;
     std::map<std::string_view, double> weights() const;
-    /// Variance of the logarithm of one process' time, from the points' residuals about the best
+    /// Variance of the logarithm of one launch's time, from the points' residuals about the best
     /// curve.
     double misfit() const { return misfit_; }
     /// Logarithm of the marginal likelihood, up to a constant of the data; NaN without a curve.
@@ -56,7 +56,7 @@ class Posterior {
         /// level's factor is 1 + level.
         double constant = 0, logarithm = 0, linear = 0, growth = 1, level = 0;
         double log_first = 0;          ///< logarithm of the time at the first point
-        double weight = 0, noise = 0;  ///< noise: variance of the logarithm of one process' time
+        double weight = 0, noise = 0;  ///< noise: variance of the logarithm of one launch's time
 
         double log_at(const Basis& at) const;  ///< logarithm of the time
     };
@@ -100,7 +100,7 @@ class Posterior {
     std::vector<Point> points_;
     double processes_ = 0, freedom_ = kPriorFreedom - 1,
            noise_sum_ = kPriorFreedom * kPriorDeviation * kPriorDeviation;
-    double noise_ = 0;  ///< variance of the logarithm of one process' time
+    double noise_ = 0;  ///< variance of the logarithm of one launch's time
     double share_ = 0;  ///< variance of the mean that at() forecasts, as a fraction of noise_
     std::vector<Curve> curves_;
     double misfit_ = stats::kNone, evidence_ = stats::kNone;
