@@ -46,7 +46,7 @@ inline constexpr const char* kReportOutputHelp =
 /// printed. Throws OptionError if positional arguments are missing (Schema::positional).
 std::optional<options::Options> parse_or_answer(const Command& command, const Words& words);
 
-/// Runs a command without MPI: parses its words, and answers or works.
+/// Runs a command without MPI: parses its words, then prints help or does the work.
 int run_plain_command(const Command& command, const Words& words);
 /// The main of a program that is one such command. Adds --help.
 int run_plain_program(int argc, char** argv, Command command);

@@ -44,7 +44,7 @@ void print_progress(const std::string& line);
 void check_printed();
 
 /// Calls `fill`, which passes the report's parts to its argument, and then writes them to the file
-/// `path`, or to stdout if there is no path. An error on the way prints nothing and leaves the file
+/// `path`, or to stdout if there is no path. If an error occurs, prints nothing and leaves the file
 /// unchanged. Throws OptionError, before `fill`, if the path is a folder, a device or an HDF5 file,
 /// which a report must not replace; EnvironmentError if the report cannot be written.
 void write_report(const std::optional<std::string>& path,

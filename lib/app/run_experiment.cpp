@@ -130,7 +130,7 @@ void show_and_store(const experiments::Plan& plan, const CommonSettings& common,
     say_why(runs);
 }
 
-// Collective: rank 0 shows and stores the runs while the others wait.
+// Collective: rank 0 shows and stores the runs while the other ranks wait.
 int deliver(Session& session, const experiments::Plan& plan, const CommonSettings& common,
             const experiments::Runs& runs) {
     session.progress().activity(session.is_root() ? "storing the run"

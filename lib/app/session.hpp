@@ -56,7 +56,7 @@ class Session {
 
 /// A program that runs on all ranks.
 struct Program {
-    Command command;  ///< without its work
+    Command command;  ///< with an empty Command::work
     std::function<int(Session&, const options::Options&)> work;
     /// Answers options that need no ranks, such as --list; false if none of them is given.
     std::function<bool(const options::Options&)> answers_early = [](const auto&) { return false; };

@@ -20,7 +20,7 @@ enum class ExitCode : int {
     ok = 0,
     internal = 1,
     usage = 2,
-    wrong_data = 3,  ///< damaged or foreign input, or failed verification
+    wrong_data = 3,  ///< damaged or unsuitable input, or failed verification
     below_threshold = 4,
     environment = 5,  ///< wrong launch, stalled rank; missing, full or read-only folder
     time_limit = 6,
@@ -66,7 +66,7 @@ struct CodedError : Error {
 struct OptionError : CodedError<ExitCode::usage> {
     using CodedError::CodedError;
 };
-/// A missing, damaged or foreign input file, or a wrong computed result: NaN loss, ranks that
+/// A missing, damaged or unsuitable input file, or a wrong computed result: NaN loss, ranks that
 /// differ.
 struct DataError : CodedError<ExitCode::wrong_data> {
     using CodedError::CodedError;

@@ -1,4 +1,4 @@
-// Text: words and lists in sentences, shell quoting, and foreign text made safe to show.
+// Text: words and lists in sentences, shell quoting, and untrusted text made safe to show.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 std::vector<std::string> split(std::string_view text, char separator);
 std::string trim(std::string_view text);
 
-/// Foreign text for a sentence: bytes that are not printable ASCII become '?'; a text cut at `most`
-/// bytes ends in "...".
+/// Untrusted text for a sentence: bytes that are not printable ASCII become '?'; a text cut at
+/// `most` bytes ends in "...".
 std::string printable(std::string_view text, std::size_t most);
 
 /// "a b 'c d'": the arguments, quoted for a shell.

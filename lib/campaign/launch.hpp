@@ -47,7 +47,7 @@ struct Ending {
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
                   double limit_s);
 
-/// The last non-empty lines, without mpirun's framed messages if there are others.
+/// The last non-empty lines, without mpirun's framed messages if the log has other lines.
 std::string end_of_log(const std::filesystem::path& log, std::size_t lines);
 
 }  // namespace ranklab::campaign

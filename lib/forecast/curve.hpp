@@ -11,7 +11,7 @@
 
 namespace ranklab::forecast {
 
-/// Strong: all ranks share one fixed work. Weak: each rank has work of its own.
+/// Strong: all ranks share a fixed amount of work. Weak: each rank has a fixed amount of its own.
 enum class Scaling { strong, weak };
 inline const char* name_of(Scaling scaling) {
     return scaling == Scaling::strong ? "strong" : "weak";

@@ -41,7 +41,7 @@ struct Placement {
 
 /// Measured times of one kind of allreduce: blocking, or in the background (MPI_Iallreduce).
 struct MeasuredNetwork {
-    std::vector<Algorithm> algorithms = {};           ///< MPI may use one of them
+    std::vector<Algorithm> algorithms = {};           ///< those that MPI may use
     std::map<Placement, AllreduceCurve> levels = {};  ///< at least two sizes each
 };
 

@@ -36,7 +36,7 @@ struct Relation {
     /// The other option's values for which the relation applies; empty: any but the default.
     std::vector<std::string> values = {};
     std::string because = {};           ///< the reason, as a clause of the message
-    std::vector<std::string> own = {};  ///< the first option's values, likewise; empty: any
+    std::vector<std::string> own = {};  ///< the first option's values that trigger it; empty: any
     /// Instead of `values` and `own`: a property of catalogue entries, which Schema::offer replaces
     /// by the entries' names. Without an offer the relation does not apply.
     std::string property = {}, own_property = {};
@@ -61,7 +61,7 @@ struct Option {
     /// The option means nothing on a single device; always true with Role::coordination.
     bool between_ranks = false;
     bool follows_ranks = false;    ///< the default follows from the number of ranks on a node
-    bool decides_numbers = false;  ///< model parameters depend on it
+    bool decides_numbers = false;  ///< changes the trained model's parameters
     /// Its value does not change a rank's work on one sample, as for batch sizes and learning
     /// rates.
     bool keeps_sample_work = false;

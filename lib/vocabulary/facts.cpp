@@ -59,8 +59,8 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"training.sums_at_once", outcome,
      "whether one allreduce sums all gradients; follows from the setting `sync`"},
     {"training.sums_in_backward", outcome,
-     "whether gradients are summed while backward computes others; follows from the settings "
-     "`sync` and `mpi-progress`"},
+     "whether gradients are summed while backward computes other gradients; follows from the "
+     "settings `sync` and `mpi-progress`"},
     {"training.caps_buckets", outcome,
      "whether --bucket-cap-mb limits the bytes of an allreduce; follows from the setting `sync`"},
     {"training.waits_in_backward", outcome,

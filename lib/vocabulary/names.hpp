@@ -96,7 +96,7 @@ inline constexpr FactName kBackendMemory{"communication", "memory"};
 inline constexpr FactName kSumsGradients{"training", "sums_gradients"};
 /// One allreduce sums all gradients.
 inline constexpr FactName kSumsAtOnce{"training", "sums_at_once"};
-/// Gradients are summed while backward computes others.
+/// Gradients are summed while backward computes other gradients.
 inline constexpr FactName kSumsInBackward{"training", "sums_in_backward"};
 /// --bucket-cap-mb limits the bytes of one allreduce.
 inline constexpr FactName kCapsBuckets{"training", "caps_buckets"};

@@ -25,7 +25,7 @@ Schema made_common_settings() {
         .integer("warmup", {&S::warmup, 'w', Role::length}, {0, 1'000'000'000},
                  "steps (io: repetitions, comm: calls of each message size) recorded but not "
                  "counted (default: min(10, steps/10); io: 0; comm: 5)")
-        // Runs with different seeds do the same work with different numbers.
+        // Runs with different seeds do the same work with different random numbers.
         .integer("seed", {&S::seed, Role::bookkeeping, kDecidesNumbers},
                  {0, options::kWholeNumbers}, "seed of all random numbers: weights, order, dropout")
         .integer("threads", {&S::threads, kEssential, kFollowsRanks}, {1, kMostThreads},
