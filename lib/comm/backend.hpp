@@ -29,7 +29,7 @@ struct BackendEntry {
     std::function<std::string()> library;
     /// Prepares an operation; the communicator must outlive it. Collective.
     std::function<std::unique_ptr<Prepared>(Communicator& data, const Transfer& transfer)> prepare;
-    /// Whether the backend has the operation in place, or with two buffers.
+    /// Whether the backend has the operation, in-place or with separate send and receive buffers.
     std::function<bool(Operation operation, bool in_place)> offers;
 };
 

@@ -69,7 +69,8 @@ std::string own_launchers(const std::string& launcher) {
     return std::string(words) + ", or its own " + base::mpirun();
 }
 
-// False with another MPI: it starts each task as a job of one rank, which the launch guard reports.
+// False unless MPI is Open MPI: others start each task as a job of one rank, which the launch guard
+// reports.
 bool is_step_without_pmi([[maybe_unused]] const Lookup& lookup) {
 #ifdef OPEN_MPI
     const auto is_set = [&](const char* name) { return lookup(name) != nullptr; };

@@ -77,8 +77,8 @@ bool visible(Autocorrelation& r, std::size_t lags, double n) {
 }
 
 // Politis's adaptive bandwidth (Adaptive bandwidth choice, J. Nonparametric Statistics 15, 2003):
-// 2 * (last + 1); after the lag `last` kQuietLags autocorrelations in a row are insignificant. He
-// takes 2 * last; 1 is added since an insignificant autocorrelation need not be 0.
+// 2 * (last + 1), where `last` is the last significant lag: the next kQuietLags autocorrelations
+// are insignificant. Politis takes 2 * last; an insignificant autocorrelation need not be 0.
 std::size_t bandwidth(Autocorrelation& r, std::size_t lags, double n) {
     const double noise = 2 * std::sqrt(std::log10(n) / n);
     std::size_t last = 0;

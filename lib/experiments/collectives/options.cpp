@@ -128,9 +128,9 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, int ran
         std::ranges::all_of(chosen_operations(options.settings.op), comm::is_between_two))
         throw base::OptionError("latency and bandwidth need two ranks; start " + base::mpirun() +
                                 " -n 2 ...");
-    throw base::OptionError(fmt::format("--op {} has no form {} over {}; take --place both",
-                                        options.settings.op, options.settings.place,
-                                        options.backend.name));
+    throw base::OptionError(
+        fmt::format("--op {} has no {} form over the backend {}; give --place both",
+                    options.settings.op, options.settings.place, options.backend.name));
 }
 
 }  // namespace ranklab::experiments

@@ -21,11 +21,11 @@ namespace ranklab::experiments {
 namespace {
 
 constexpr double kAnnouncement = 100e-6;   // s: a broadcast to all ranks, on a quiet network
-constexpr double kBetweenAsks = 0.25;      // s: between checks of signals and time limit
+constexpr double kBetweenAsks = 0.25;      // s: between checks for signals and the time limit
 constexpr double kMostGathered = 1 << 20;  // calls x ranks gathered at once: 8 MiB
 constexpr int kRounds = 4;
 constexpr int kFewestARound = 5;     // calls
-constexpr double kLoadedLoop = 0.1;  // s: several time slices of the kernel
+constexpr double kLoadedLoop = 0.1;  // s: several time slices of the operating system
 constexpr int kMostLoaded = 100;     // times the number of calls without a load
 
 // The number of calls of each round: up to kRounds rounds, each of at least kFewestARound calls.

@@ -147,8 +147,10 @@ results::Table buckets_table(const results::Run& run, const Sweep& sweep,
 std::string mark_of(const stats::LineFit& fit) {
     constexpr double kFar = 0.5;
     constexpr std::size_t kFewest = 5;
-    if (fit.n < kFewest || !std::isfinite(fit.beta)) return "fewer than 5 message sizes: no line";
-    if (!(fit.beta_ci.low > 0)) return "larger messages hardly take longer: no bandwidth";
+    if (fit.n < kFewest || !std::isfinite(fit.beta))
+        return "fewer than 5 message sizes, so no line is fitted";
+    if (!(fit.beta_ci.low > 0))
+        return "larger messages hardly take longer, so no bandwidth follows";
     if (fit.worst > kFar) return "not one line: the library's algorithm or cache changes";
     return "";
 }

@@ -77,11 +77,12 @@ Verb convert_verb() {
             options::Schema()
                 .positional(2)
                 .section("Conversion")
-                .text("output", &S::output, "FILE", "the file to make; the same as the second word")
+                .text("output", &S::output, "FILE", "the file to make, also as second argument")
                 .integer("chunk", &S::chunk, 0,
                          "edge of a chunk of the HDF5 datasets; 0 for contiguous ones")
                 .text("dataset", &S::dataset, "NAME",
-                      "the HDF5 dataset of one npy file (default: by its channels)")
+                      "the HDF5 dataset to store one npy file in (default: Nbody for 4 channels, "
+                      "Hydro for 5)")
                 .flag("force", &S::force, "replace what is there already"),
         .settle = [](const options::Options& given) -> ToolPlan {
             const auto settings = given.fields<ConvertSettings>();

@@ -52,9 +52,8 @@ Verb make_cosmology_verb() {
             options::Schema()
                 .positional(1)
                 .section("Volume")
-                .text(
-                    "output", &OutputSettings::output, "FILE",
-                    "the file to make; the same as the word FILE.h5 (default: cosmology-<edge>.h5)")
+                .text("output", &OutputSettings::output, "FILE",
+                      "the file to make, also as argument FILE.h5 (default: cosmology-<edge>.h5)")
                 .integer("edge", &S::edge, {2, 16384}, "cells along each axis")
                 .integer("chunk", &S::chunk, 0,
                          "edge of a chunk, which holds all channels of a cube: 16 to 64; 0 for one "

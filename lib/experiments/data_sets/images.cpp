@@ -42,20 +42,20 @@ Verb images_verb(const ImageSetText& text) {
         .usage = "[DIR] [options]",
         .summary = text.summary,
         .examples = text.examples,
-        .options = options::Schema()
-                       .positional(1)
-                       .section("Images")
-                       .text("output", &OutputSettings::output, "DIR",
-                             fmt::format(
-                                 "the folder to write into; the same as the word DIR (default: {})",
-                                 text.directory))
-                       .integer("train", &S::train, {1, kMostImages}, "training images")
-                       .integer("test", &S::test, {1, kMostImages}, "test images")
-                       .integer("seed", &S::seed, {0, options::kWholeNumbers},
-                                "seed of the classes' patterns and of every sample")
-                       .flag("force", &OutputSettings::force, "replace what is there already")
-                       .fallback("train", text.train)
-                       .fallback("test", text.test),
+        .options =
+            options::Schema()
+                .positional(1)
+                .section("Images")
+                .text("output", &OutputSettings::output, "DIR",
+                      fmt::format("the folder to write into, also as argument DIR (default: {})",
+                                  text.directory))
+                .integer("train", &S::train, {1, kMostImages}, "training images")
+                .integer("test", &S::test, {1, kMostImages}, "test images")
+                .integer("seed", &S::seed, {0, options::kWholeNumbers},
+                         "seed of the classes' patterns and of every sample")
+                .flag("force", &OutputSettings::force, "replace what is there already")
+                .fallback("train", text.train)
+                .fallback("test", text.test),
         .settle = [text](const options::Options& given) -> ToolPlan {
             const auto spec = given.fields<ImageFilesSpec>();
             auto to = given.fields<OutputSettings>();

@@ -13,7 +13,7 @@ namespace ranklab::experiments {
 
 /// Asks all ranks for stop signals between units of work (steps, batches), outside of timed parts:
 /// after the first unit, then after kMostUnits units or a quarter of a second, whichever comes
-/// first. All ranks make equally many units.
+/// first. All ranks do the same number of units.
 class StopPoll {
   public:
     static constexpr std::int64_t kMostUnits = 25;
@@ -21,16 +21,16 @@ class StopPoll {
     explicit StopPoll(comm::Communicator& control) : control_(control), last_asked_(Clock::now()) {}
 
     void unit_done() { ++done_; }
-    /// Whether the ranks ask now. Equal on all ranks.
+    /// Whether the ranks must now ask each other for stop signals. Equal on all ranks.
     bool due() const { return done_ >= next_; }
     /// Collective. Returns true once any rank has got a stop signal.
     bool ask();
-    /// Called after a unit: counts it, and asks if due.
+    /// Call after each unit: counts it, and asks if due.
     bool asked() {
         unit_done();
         return due() ? ask() : signal_ != 0;
     }
-    /// Called before units of another length: the ranks ask after the first of them.
+    /// Call before units of another length: the ranks ask after the first of them.
     void restart() {
         last_asked_ = Clock::now();
         last_ = done_;

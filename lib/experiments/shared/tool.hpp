@@ -22,7 +22,7 @@ struct ToolReport {
     std::string wrong;
 };
 
-/// The settled options and words of a verb, and its work.
+/// What a verb will do: its checked options with defaults filled in, and its work.
 struct ToolPlan {
     std::vector<results::Setting> settings;
     std::vector<results::Setting> facts;  ///< shown after the options

@@ -116,7 +116,7 @@ class Repeater : base::Immovable {
     base::IoTimes times_;
     std::unique_ptr<io::Strategy> strategy_;
     Turn turn_;
-    std::int64_t done_ = 0;  // records of this writing reported to this rank
+    std::int64_t done_ = 0;  // records that the strategy reported as written on this rank
     base::Clock::time_point begin_;
     enum class Verb { none, open, write, close };
     Verb verb_ = Verb::none;  // the call of the strategy that runs now

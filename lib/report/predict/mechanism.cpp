@@ -88,7 +88,7 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
     const std::size_t per_host = std::min(
         ranks, what_if.ranks_per_node ? count_of(*what_if.ranks_per_node)
                                       : std::ranges::max(all, {}, &SharedWork::per_host).per_host);
-    // Prefers a run of several ranks, then one with as many ranks per host, then more ranks.
+    // Prefers a run of several ranks, then one with `per_host` ranks per host, then more ranks.
     const auto& shared = *std::ranges::max_element(all, {}, [&](const SharedWork& one) {
         const std::size_t its = one.run->hosts.size();
         return std::tuple(its > 1, one.per_host == per_host, its);

@@ -28,7 +28,7 @@ class Saving final : public StepObserver {
         return true;
     }
 
-    // The last write decides the exit code if it failed.
+    // Only a failure of the last write changes the exit code.
     void fill(results::Run& run, RankMeasurements& of_ranks) override {
         if (!seconds_.empty()) of_ranks.add("checkpoint_time_s", "checkpoint", seconds_);
         if (observed_.control.rank() > 0) return;

@@ -1,5 +1,5 @@
-// Checks that all ranks have the same parameters: at the start, with --check-parameters step after
-// each step, before a checkpoint, and at the end.
+// Checks that all ranks have the same parameters: at the start, after each step (with
+// --check-parameters step), before a checkpoint, and at the end.
 #include <fmt/format.h>
 
 #include "experiments/training/observer.hpp"

@@ -50,7 +50,7 @@ class Lines final : public StepObserver {
         host_s_ = observed_.steps.host_seconds();
     }
 
-    // Adds the table `lines`, in means over ranks.
+    // Adds the table `lines`; its times are means over ranks.
     void fill(results::Run& run, RankMeasurements&) override {
         const auto lines = lines_here();
         std::vector<double> means;
