@@ -86,7 +86,7 @@ constexpr bool has_result(const Transfer& transfer, int rank, int ranks) {
     if (transfer.operation == Operation::bandwidth) return rank == ranks - 1;
     return transfer.operation != Operation::barrier && takes_part(transfer.operation, rank, ranks);
 }
-/// Whether MPI, and so most backends, has the operation in place, or with two buffers.
+/// Whether MPI, and so most backends, has the operation, in-place or with separate buffers.
 constexpr bool has_form(Operation operation, bool in_place) {
     if (operation == Operation::broadcast) return in_place;
     return !in_place || operation == Operation::alltoall || operation == Operation::allgather ||

@@ -212,8 +212,8 @@ void mpi_done(int rc, const char* call) {
 
 namespace {
 
-// While the ticker lives, ends the process after 10 s. Calls no MPI, which allows no second call
-// while one hangs.
+// While the ticker lives, ends the process after 10 s. Does not call MPI: no second call is
+// allowed while one hangs.
 base::Ticker exit_if_it_hangs(const char* call, int code) {
     constexpr auto kPatience = std::chrono::seconds(10);
     return {kPatience, [=](double) {

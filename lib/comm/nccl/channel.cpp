@@ -93,7 +93,7 @@ void NcclChannel::check_async() {
     if (state != ncclInProgress) end(last_call_, state);
 }
 
-// Needed because kernels that wait for a missing rank spin forever, and the process could not end.
+// Otherwise GPU kernels that wait for a missing rank spin forever, and the process cannot end.
 void NcclChannel::abort() noexcept {
     try {
         device::select_gpu(gpu_);

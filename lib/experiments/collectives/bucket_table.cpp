@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kTableSetting = "from-model";
 constexpr std::string_view kTableSuffix = ".csv";
-// Ample: the largest networks need some 100 KB, with one row per parameter.
+// The largest networks, with one row per parameter, need some 100 KB.
 constexpr std::size_t kMostTableBytes = std::size_t{4} << 20;
 constexpr std::int64_t kMostElements = 1'000'000'000'000;  // per row, so that sums cannot overflow
 constexpr std::size_t kColumns = 5;

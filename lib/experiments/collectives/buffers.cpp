@@ -21,7 +21,7 @@ std::size_t whole_pages(std::size_t bytes) {
 }
 
 struct Parts {
-    std::size_t send = 0, receive = 0;  // bytes of one call, with the offset
+    std::size_t send = 0, receive = 0;  // bytes of one call, including the offset
     std::size_t calls = 1;              // calls that use different parts of the pool
 };
 

@@ -14,7 +14,7 @@ enum class MemoryKind { pageable, pinned, device };
 
 struct BufferPlan {
     MemoryKind kind = MemoryKind::pageable;
-    std::size_t unalign = 0;     ///< offset in bytes from a page's begin
+    std::size_t unalign = 0;     ///< offset in bytes from the start of a page
     std::size_t pool_bytes = 0;  ///< --rotate-buffers: bytes to fill with buffers; 0: one buffer
 };
 
@@ -36,7 +36,7 @@ class Buffers {
     void reserve(std::size_t bytes);
 
     BufferPlan plan_;
-    std::shared_ptr<char> memory_;  // zeroed, from a page's begin
+    std::shared_ptr<char> memory_;  // zeroed, starts at a page
     std::size_t bytes_ = 0;
 };
 

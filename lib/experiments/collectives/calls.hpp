@@ -67,7 +67,7 @@ struct CallTimes {
 struct Caller {
     comm::Communicator& data;
     comm::Communicator& control;                             ///< of the same ranks
-    std::span<const std::unique_ptr<comm::Prepared>> calls;  ///< made in turn
+    std::span<const std::unique_ptr<comm::Prepared>> calls;  ///< used in turn
     double clock_offset_s = 0;  ///< this rank's clock minus the common clock
     double ahead_s = 0;         ///< CallSync::window: from the announcement to the agreed moment
     double clock_error_s = 0;

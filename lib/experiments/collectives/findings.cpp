@@ -16,7 +16,7 @@ namespace ranklab::experiments {
 namespace {
 
 constexpr std::size_t kMostKept = 1024;  // calls kept per rank, to bound the memory
-constexpr double kWorthNaming = 100e-6;  // s
+constexpr double kWorthNaming = 100e-6;  // s: least lateness of a straggler
 
 std::string time_text(double seconds) {
     return seconds < 1e-3 ? fmt::format("{:.0f} us", seconds * 1e6)

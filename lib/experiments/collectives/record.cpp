@@ -104,7 +104,7 @@ CheckResult elements_result(const Checks& all, std::int64_t checks) {
                 checks == 0 ? "--check 0" : "no message was finished"};
     if (all.unchecked > 0)
         return {kCheck, CheckOutcome::not_verified,
-                fmt::format("only {} of {} messages were checked, without an error", all.messages,
+                fmt::format("only {} of {} messages were checked, all correct", all.messages,
                             all.messages + all.unchecked)};
     return {
         kCheck, CheckOutcome::passed,
@@ -115,7 +115,7 @@ CheckResult barrier_result(const Checks& all) {
     constexpr const char* kCheck = "no rank leaves a barrier before all have come";
     if (all.messages == 0)
         return {kCheck, CheckOutcome::not_verified, "barriers are checked with --blocking 3"};
-    if (all.wrong == 0) return {kCheck, CheckOutcome::passed, "by more than the clocks' error"};
+    if (all.wrong == 0) return {kCheck, CheckOutcome::passed, "within the clocks' error"};
     return {kCheck, CheckOutcome::failed,
             fmt::format("a rank left a barrier early in {} calls", all.wrong)};
 }

@@ -202,7 +202,7 @@ class Sweeper : base::Immovable {
         if (!ended_ && has_started_form(row.message)) time_started_form(row, prepared);
     }
 
-    // With a load the calls go on until the kernel has scheduled the load several times.
+    // With a load the calls go on until the operating system has scheduled the load several times.
     CallTimes time_visit(const Visit& visit, const PreparedCalls& prepared) {
         const bool loop = options_.between == CallSync::nothing_loop;
         double call_s = warm_up(prepared), calls_s = 0, loops_s = 0;
@@ -253,7 +253,7 @@ class Sweeper : base::Immovable {
         return comm::reduced(control_, times.wall_s, comm::ReduceOp::max) / options_.warmup;
     }
 
-    // Limits the time to kBetweenAsks, and the memory in which the times of the calls are gathered.
+    // Number of calls until the next check: kBetweenAsks and the memory for their times limit it.
     int calls_at_once(double call_s, int left) const {
         const double fit =
             std::min(kBetweenAsks / std::max(call_s, 1e-9), kMostGathered / control_.world_size());
@@ -300,8 +300,8 @@ class Sweeper : base::Immovable {
         return comm::reduced(control_, wrong, comm::ReduceOp::sum);
     }
 
-    // Operations between two ranks have no started form, and a started barrier on a GPU waits for
-    // nothing.
+    // Operations between two ranks have no non-blocking form, and a non-blocking barrier on a GPU
+    // waits for nothing.
     bool has_started_form(const Message& message) const {
         if (!options_.settings.nonblocking || message.in_place ||
             comm::is_between_two(message.operation))

@@ -18,7 +18,7 @@ namespace ranklab::experiments {
 struct MessageRow {
     Message message;
     std::string level = "job";
-    bool loaded = false;  ///< --with-load: while a compute kernel ran on the same cores
+    bool loaded = false;  ///< --with-load: while a thread computed on the same cores
     int ranks = 1;
     int root = -1;    ///< of broadcast and reduce
     int bucket = -1;  ///< of --from-model, in the order of a training step; -1: none

@@ -151,7 +151,7 @@ std::string mark_of(const stats::LineFit& fit) {
         return "fewer than 5 message sizes, so no line is fitted";
     if (!(fit.beta_ci.low > 0))
         return "larger messages hardly take longer, so no bandwidth follows";
-    if (fit.worst > kFar) return "not one line: the library's algorithm or cache changes";
+    if (fit.worst > kFar) return "not linear in size: the algorithm or the cache changes";
     return "";
 }
 

@@ -23,8 +23,8 @@ struct OutputSettings {
     bool force = false;
 };
 
-/// Returns where to write: the positional word of that index, --output, or `fallback`. Throws
-/// OptionError if both the word and --output are given.
+/// Returns where to write: the positional argument of that index, --output, or `fallback`. Throws
+/// OptionError if both the argument and --output are given.
 std::string output_of(const options::Options& given, std::size_t word,
                       const std::optional<std::string>& option, const std::string& fallback);
 

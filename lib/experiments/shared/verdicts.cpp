@@ -43,7 +43,7 @@ using results::Measurement;
 constexpr std::size_t kFewestRows = 6;  // fewer have no interval
 constexpr std::size_t kMostRows = 8;    // of the table `statistics`
 constexpr double kShareThatMatters = 0.05;
-// Only these cause warnings.
+// Only these measurements cause warnings.
 constexpr std::array kWholes{vocabulary::kStepTime, vocabulary::kJobTime, vocabulary::kEpochTime,
                              vocabulary::kCallTime};
 

@@ -175,7 +175,7 @@ void Repeater::show_done(std::int64_t more) {
 }
 
 // Throws base::Interrupted after a signal, which the launcher sends to all ranks. Ranks that write
-// in step agree on the record at which they stop. A rank that closes is nearly done: it goes on.
+// in step agree on the record at which they stop. A rank in close() is nearly done and goes on.
 void Repeater::stop_if_asked() {
     if (verb_ == Verb::close) return;
     const auto& strategy = options_.entry;

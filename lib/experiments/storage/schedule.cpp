@@ -114,7 +114,7 @@ class Schedule : base::Immovable {
         if (!more) context_.counting.ends();
         return more;
     }
-    // `whole`: the time limit did not cut the last repetition. With --read-only there is only one.
+    // `whole`: the time limit did not cut the repetition. --read-only makes one repetition only.
     bool goes_on(Entry& entry, bool whole) {
         const auto& options = entry.options;
         const auto is_late = [&] {

@@ -118,7 +118,7 @@ class Trials {
 
 base::EnvironmentError unwritable(const std::string& path) {
     return base::EnvironmentError(fmt::format(
-        "cannot write the ablation's JSON to '{}' ({}); give --benchy-json a place to write", path,
+        "cannot write the ablation's JSON to '{}' ({}); give a file that can be written", path,
         std::strerror(errno)));
 }
 

@@ -77,7 +77,7 @@ Checkpoint::Checkpoint(const TrainingOptions& options, std::int64_t samples, con
     resumed_from_ = comm::from_root(control_, resumed_from_);
 }
 
-// Adds the file's name to errors. An error of HDF5 is a DataError: the file is no checkpoint.
+// Adds the file's name to errors. An HDF5 error becomes a DataError: the file is no checkpoint.
 void Checkpoint::on_file(const std::function<void()>& work) {
     comm::all_or_throw(control_, [&] {
         const std::lock_guard lock(hdf5::library_mutex());

@@ -18,9 +18,9 @@ namespace {
 
 using measure::RankSamples;
 
-// A straggler comes last in this share of steps, and costs other ranks this share of a step.
+// A straggler comes last in at least this share of the steps.
 constexpr double kMostlyLast = 0.8;
-constexpr double kNoticeableWait = 0.05;
+constexpr double kNoticeableWait = 0.05;  // least wait of others for a straggler, share of a step
 // Largest probability that one of equally fast ranks comes last so often by chance. It is small
 // because successive steps are not independent.
 constexpr double kByLuck = 0.001;

@@ -79,7 +79,7 @@ void check_rates(const train::LrSettings& settings, std::int64_t last_step,
             : train::lr_range(schedule, last_step + 1).highest;
     if (std::isfinite(highest) && highest <= kHighestRate) return;
     throw base::OptionError(
-        fmt::format("the learning rate would rise to {}, which no parameter can take; give a "
+        fmt::format("the learning rate would rise to {}, too large for fp32 parameters; give a "
                     "smaller --lr or --gamma, or another --lr-scaling",
                     number(highest)));
 }

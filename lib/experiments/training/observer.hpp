@@ -137,7 +137,7 @@ struct ObservedRun {
 };
 
 /// Watches the steps of one run. The loop calls each function outside of the timed part of a step,
-/// on all ranks in one order. An observer is made after all ranks got the same parameters and
+/// on all ranks in the same order. An observer is made after all ranks got the same parameters and
 /// before the first step; its constructor may be collective, too.
 class StepObserver : base::Immovable {
   public:

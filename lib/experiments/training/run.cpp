@@ -231,7 +231,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
             fmt::format("the global batch, {}, exceeds the {} samples: use a smaller --batch-size",
                         batch, samples));
     loop.fill(run);
-    // Makes a second model: after the peak of memory was read.
+    // Makes a second model, so the peak of memory must have been read before.
     if (control.rank() == 0) add_memory(run, options);
     if (options.settings.ablation) add_trials(run, observed, trials);
     around.progress.finish();

@@ -219,7 +219,7 @@ class MpiSend final : public FileStrategy {
 StrategyEntry mpi_send_entry() {
     return {.name = "mpi-send",
             .summary =
-                "rank 0 sends each rank its records (with --dynamic: chunks on request), npy files",
+                "rank 0 sends each rank its records, at once or in chunks on request, npy files",
             .parallel = true,
             .dynamic = true,
             .make = make_strategy<MpiSend, Encoding::npy>};

@@ -117,7 +117,7 @@ void check_asked(const Names& asked, const Runs& runs) {
                 base::or_did_you_mean(name, all), base::join(all, ", ")));
 }
 
-// Returns one value per process: runs of one process are not independent.
+// Returns one value per launch: runs of one launch are not independent.
 Values values_of(const Runs& runs, const std::string& measurement) {
     InsertionOrderedMap<std::string, Values> of_processes;
     for (const Run* run : runs)

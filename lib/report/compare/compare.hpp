@@ -1,5 +1,5 @@
 // Compares two sets of runs, A and B, in rows with verdicts (docs/compare.md). A sample is one
-// value per process, since the steps of one run are not independent.
+// value per launch, since the steps of one run are not independent.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ struct CompareRow {
     Outcome outcome = Outcome::too_few_runs;
     /// If is_open(): runs per side that would detect the smallest change of interest; 0: unknown.
     std::size_t runs_needed = 0;
-    std::vector<double> a = {}, b = {};  ///< one value per process
+    std::vector<double> a = {}, b = {};  ///< one value per launch
 
     bool is_open() const {
         return outcome == Outcome::too_noisy || outcome == Outcome::too_few_runs;

@@ -147,10 +147,10 @@ std::string repeated_note(const char* side, const Runs& runs) {
     for (const Run* run : runs) processes.insert(process_of(*run));
     if (processes.size() == runs.size()) return "";
     return fmt::format(
-        "the {} runs of {} were made by {}: each process counts once, with its median; start one "
-        "process per run",
+        "the {} runs of {} were made by {}: each launch counts once, with its median; start "
+        "ranklab once per run",
         runs.size(), side,
-        processes.size() == 1 ? "1 process" : fmt::format("{} processes", processes.size()));
+        processes.size() == 1 ? "1 launch" : fmt::format("{} launches", processes.size()));
 }
 
 std::string shared_note(const CompareGroup& group) {

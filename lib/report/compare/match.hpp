@@ -10,7 +10,7 @@ namespace ranklab::report::compare {
 
 Runs both(const Runs& a, const Runs& b);
 
-/// The identifier that the runs of one process share; the run's id if none was stored.
+/// The identifier that the runs of one launch share; the run's id if none was stored.
 std::string process_of(const results::Run& run);
 
 /// Returns groups with title and runs, but without rows: in A's order, then those that only B has.
@@ -23,7 +23,7 @@ std::vector<CompareGroup> groups_of(const Runs& a, const Runs& b,
 std::vector<DifferingKey> differing_keys(const CompareGroup& group,
                                          const std::vector<std::string>& ignore);
 
-/// Warns of runs that share a process, are on both sides, all precede the other side's, or had busy
+/// Warns of runs that share a launch, are on both sides, all precede the other side's, or had busy
 /// hosts.
 std::vector<std::string> notes_of(const CompareGroup& group);
 

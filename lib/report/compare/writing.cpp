@@ -126,7 +126,7 @@ std::string side_text(const char* which, const SideSummary& side) {
 Lines sides_and_method(const Comparison& comparison) {
     return {side_text("A", comparison.a), side_text("B", comparison.b),
             fmt::format(
-                "smallest change of interest: {:g} %; one value per process; Mann-Whitney at 5 %, "
+                "smallest change of interest: {:g} %; one value per launch; Mann-Whitney at 5 %, "
                 "Holm's correction over all rows",
                 100 * comparison.min_effect)};
 }

@@ -24,7 +24,7 @@ std::string run_at(const Measured& measured, const std::vector<double>& ranks) {
         return std::ranges::find(ranks, point.ranks) != ranks.end();
     });
     if (measured.sweep.empty()) return list + " ranks" + (again ? " again" : "");
-    // A sweep skips points that runs of its label have; another label measures them again.
+    // A sweep skips points that have runs with its label; another label makes it repeat them.
     return fmt::format("{} --ranks {} --repeat 3{}", measured.sweep, list,
                        again ? " --label again" : "");
 }

@@ -229,7 +229,7 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
     frame.drop_empty_columns();
     if (frame.find("step_time_s") < frame.columns.size())
         frame.notes.emplace_back(
-            "low .. high spans the runs' spread and the algorithms that MPI may take");
+            "low .. high spans the runs' spread and the algorithms that MPI may choose");
     return frame;
 }
 

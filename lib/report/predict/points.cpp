@@ -66,7 +66,7 @@ void add(const PointRow& row, CurvePoint& point) {
             std::fmax(point.deviation, std::log(row.high / row.low) / (2 * kHalfWidths));
 }
 
-// The ranks that the node of a one-node run can hold: as many as ran, or as its CPUs allow if more.
+// Ranks that fit on the node of a one-node run: those that ran, or as many as it has CPUs, if more.
 double node_holds(const results::Run& run) {
     const double there = base::real(run.hosts.size());
     const auto cpus = base::number_in(run.fact(fact::kLogicalCpus));
@@ -116,7 +116,7 @@ Measured read_points(const std::filesystem::path& path, std::optional<Scaling> s
     const bool shrinks = first.middle() / least.middle() > std::sqrt(least.ranks / first.ranks);
     found.scaling = scaling.value_or(shrinks && !is_rate ? Scaling::strong : Scaling::weak);
     if (!scaling)
-        found.notes.push_back(fmt::format("taken as {} scaling; give --scaling if it is not",
+        found.notes.push_back(fmt::format("taken as {} scaling; give --scaling if that is wrong",
                                           name_of(found.scaling)));
     if (is_rate && found.scaling == Scaling::weak)
         for (auto& point : found.points)

@@ -1,4 +1,4 @@
-// --checkpoint: saves the training's state. Equality and loss were checked before.
+// --checkpoint: saves the training's state, once the observers equality and loss have checked it.
 #include <fmt/format.h>
 
 #include "base/log.hpp"
