@@ -217,12 +217,12 @@ class MpiSend final : public FileStrategy {
 }  // namespace
 
 StrategyEntry mpi_send_entry() {
-    return {.name = "mpi-send",
-            .summary =
-                "rank 0 sends each rank its records, at once or in chunks on request, npy files",
-            .parallel = true,
-            .dynamic = true,
-            .make = make_strategy<MpiSend, Encoding::npy>};
+    return {
+        .name = "mpi-send",
+        .summary = "rank 0 sends each rank its records, at once or in chunks on request, npy files",
+        .parallel = true,
+        .dynamic = true,
+        .make = make_strategy<MpiSend, Encoding::npy>};
 }
 
 }  // namespace ranklab::io
