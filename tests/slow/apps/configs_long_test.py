@@ -84,7 +84,7 @@ class ShortForms(cli.Case):
         with h5py.File(self.folder / output) as file:
             run = list(file["runs"].values())[-1]
             (detail,) = [row["detail"].decode() for row in run["tables/verification"] if "gradient" in row["check"].decode()]
-            norm = float(re.search(r"norm(?: is|,) ([\d.e+]+)", detail).group(1))
+            norm = float(re.search(r"norm(?: is)? ([\d.e+]+)", detail).group(1))
             def steps(name):
                 return [value for part in ("warmup", "samples") if name in run[part] for value in run[part][name][()].ravel()]
 

@@ -61,7 +61,7 @@ class FullDiskTest(OutputCase):
                 self.assertIsNone(job.process.poll(), "the run ended before the disk was full")
                 result = job.finish()
                 self.assertSays(result, 5, f"{output}: ", "no room", rescue)
-                path = re.search(r"the run is in (\S+\.h5): ", result.stderr).group(1)
+                path = re.search(rf"({re.escape(str(rescue))}/\S+\.h5)", result.stderr).group(1)
                 report = ranklab("report", path)
                 self.assertCode(report, 0)
                 self.assertIn("samples/s", report.stdout)

@@ -40,7 +40,7 @@ class UnusableThreadsTest(Case):
             self.assertCode(result, 0)
             warned = [line for line in result.said if f"OMP_NUM_THREADS is '{value}'" in line]
             self.assertEqual(len(warned), 1, str(result))
-            self.assertIn("core", warned[0])
+            self.assertIn("--threads", warned[0])
         for value, words in (("2,1", ()), (" 1", ()), ("0", ("--threads", 1)), (None, ())):
             result = ranklab("doctor", *words, cwd=self.folder, env=cli.environment(OMP_NUM_THREADS=value))
             self.assertCode(result, 0)
