@@ -61,7 +61,7 @@ if(RANKLAB_HDF5_TEXT MATCHES "parallel" AND NOT CMAKE_CROSSCOMPILING)
 endif()
 
 # Parallel HDF5 loads MPI, which programs for login nodes do not need (docs/adr/0016): they link the
-# serial library if it has the same version, since rooms are compiled once, with the headers above.
+# serial HDF5 of the same version, since each library is compiled once, with the headers above.
 set(RANKLAB_HDF5_SERIAL_TEXT "${RANKLAB_HDF5_LIBRARY}")
 set(RANKLAB_HAS_HDF5_WITHOUT_MPI TRUE)
 set(_serial "${RANKLAB_HDF5_LIBRARY}")

@@ -1,6 +1,6 @@
 # ranklab_embed_templates(report/page templates): compiles the files of the folder into the program
-# as texts, and generates the header ROOM/templates.hpp. Their target is the room's (report_page),
-# or the one named after the folder.
+# as texts, and generates the header ROOM/templates.hpp. The target is the library's
+# (report_page), or the third argument.
 function(ranklab_embed_templates room folder)
   file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
@@ -29,7 +29,7 @@ struct Template {
     std::string_view name, text;
 };
 std::span<const Template> templates();
-/// Throws Error where there is none of that name: a bug.
+/// Throws Error if no template has that name: a bug.
 std::string_view template_text(std::string_view name);
 
 }  // namespace ranklab::@space@

@@ -5,8 +5,8 @@ set(RANKLAB_COMMON_HEADERS algorithm array chrono cmath filesystem functional ma
   string_view utility vector fmt/format.h)
 list(TRANSFORM RANKLAB_COMMON_HEADERS REPLACE "(.+)" "<\\1>")
 
-# ranklab_add_room(NAME SOURCES a.cpp ... [ALONE b.cpp ...] [DEPENDS room ...] [LINK target ...]
-# [TORCH] [SEPARATE]) One static library per room. DEPENDS names rooms below it; LINK names
+# ranklab_add_room(NAME SOURCES a.cpp ... [ALONE b.cpp ...] [DEPENDS name ...] [LINK target ...]
+# [TORCH] [SEPARATE]) One static library per folder. DEPENDS names libraries below it; LINK names
 # third-party targets; TORCH says that its sources include LibTorch, so that they share one
 # precompiled header (a torch header costs ~18 s a file).
 function(ranklab_add_room name)
@@ -20,8 +20,8 @@ function(ranklab_add_room name)
     ranklab_settings)
   # Unity builds, since headers take most of the compile time (LibTorch's precompiled header 8 s of
   # CPU per unit); 8 files per unit keep the rebuild after an edit short. ALONE: files whose unnamed
-  # namespaces have names of another file. SEPARATE: each file alone, for rooms of which programs
-  # without MPI link some files only.
+  # namespaces have names of another file. SEPARATE: each file alone, for libraries from which
+  # programs without MPI link some files only.
   if(NOT ROOM_SEPARATE)
     set_target_properties(ranklab_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
     # In a unity build GCC takes sources for headers and warns of classes that use an unnamed
@@ -38,7 +38,7 @@ function(ranklab_add_room name)
   endif()
 endfunction()
 
-# The first room precompiles the common headers; other rooms reuse the result.
+# The first library precompiles the common headers; other libraries reuse the result.
 function(ranklab_share_common_pch target)
   if(TARGET ranklab_base AND NOT target STREQUAL "ranklab_base")
     target_precompile_headers(${target} REUSE_FROM ranklab_base)
@@ -66,9 +66,9 @@ endfunction()
 
 # ranklab_add_catalogue(ROOM name [NAMESPACE name] TYPE EntryType HEADER room/x.hpp FUNCTION models
 # FOLDER models ENTRIES a b ...) Adding an entry = FOLDER/<entry>.cpp, which defines `EntryType
-# <entry>_entry()` in the namespace (default: the room's), plus one word in ENTRIES. This adds the
-# sources to the room and generates FUNCTION(), the list of all entries: self-registering objects
-# would be dropped from a static library by the linker.
+# <entry>_entry()` in the namespace (default: ROOM), plus one word in ENTRIES. This adds the
+# sources to the library ROOM and generates FUNCTION(), the list of all entries: the linker would
+# drop self-registering objects from a static library.
 function(ranklab_add_catalogue)
   cmake_parse_arguments(PARSE_ARGV 0 CAT "" "ROOM;NAMESPACE;TYPE;HEADER;FUNCTION;FOLDER" "ENTRIES")
   if(NOT CAT_NAMESPACE)
@@ -105,7 +105,7 @@ std::vector<@CAT_TYPE@> @CAT_FUNCTION@() {
   endif()
 endfunction()
 
-# ranklab_add_program(NAME LINK room ...): apps/NAME.cpp becomes bin/ranklab-NAME (or bin/ranklab
+# ranklab_add_program(NAME LINK target ...): apps/NAME.cpp becomes bin/ranklab-NAME (or bin/ranklab
 # for ranklab); a-b lies in a_b.cpp. NO_MPI: it runs on login nodes and loads no MPI.
 function(ranklab_add_program name)
   cmake_parse_arguments(PARSE_ARGV 1 PROGRAM "NO_MPI" "" "LINK")
