@@ -1,7 +1,7 @@
 # A Spack recipe: put it into a repository of yours as packages/ranklab/package.py (spack repo create, spack repo add).
 #
-# Not tried: it was only compiled as Python (python3 -m py_compile); no Spack has read it, and no package was built
-# with it. Its versions of dependencies are those that CMakeLists.txt and README.md ask for.
+# Not tried: it was only compiled as Python (python3 -m py_compile), never read by Spack, and no package was built
+# with it. Its versions of dependencies are those that CMakeLists.txt and README.md require.
 from spack.package import *
 
 
@@ -39,7 +39,7 @@ class Ranklab(CMakePackage):
     depends_on("nccl@2.18.1:", when="+cuda")
     depends_on("gnuplot", type="run")
 
-    conflicts("%gcc@:11", msg="it is C++20 as GCC 12 has it")
+    conflicts("%gcc@:11", msg="ranklab needs the C++20 of GCC 12 or newer")
 
     generator("ninja")
 

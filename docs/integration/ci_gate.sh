@@ -6,18 +6,18 @@ usage() {
   cat <<'END'
 Usage: ci_gate.sh --base REVISION [options] -- COMMAND [options of ranklab COMMAND]
 
-  --base REVISION   what to compare with: origin/main
-  --head REVISION   what is judged (HEAD)
-  --runs N          runs a side, a process each (9)
-  --fail P%         fail where a measurement is worse by this much (5%)
-  --inconclusive pass|fail   what no verdict means (pass)
+  --base REVISION   the revision to compare with: origin/main
+  --head REVISION   the revision to judge (HEAD)
+  --runs N          runs per revision, one launch each (9)
+  --fail P%         fail if a measurement is worse by this much (5%)
+  --inconclusive pass|fail   the result without a verdict (pass)
   --ignore KEY,...   settings and facts that may differ between the revisions
   --launch WORDS    how to start ranklab: 'mpirun -n 2'
   --results FILE    results file, which must be new (gate.h5)
   --report FILE     append the comparison to it in Markdown
   --work DIR        where the two revisions are checked out and built (ci-gate)
   --build WORDS     how a revision is built, in its folder ('./bootstrap build')
-  --programs DIR    where its programs are then (build/release/bin)
+  --programs DIR    folder of the built programs in it (build/release/bin)
 
   ci_gate.sh --base origin/main -- train --model mnist-cnn --data synthetic --steps 200 --threads 2
 
@@ -56,13 +56,13 @@ while (($# > 0)); do
 done
 [[ -n $base ]] || fail 'name what to compare with: --base origin/main'
 (($# > 0)) || fail 'say what to measure after --, for example: -- train --model mnist-cnn --data synthetic --steps 200'
-[[ $runs =~ ^[1-9][0-9]*$ ]] || fail "--runs $runs: give a number of runs a side"
-[[ ! -e $results ]] || fail "$results is there already, and old runs would count; remove it or give another --results"
+[[ $runs =~ ^[1-9][0-9]*$ ]] || fail "--runs $runs: give a number of runs per revision"
+[[ ! -e $results ]] || fail "$results exists, and its runs would count; remove it or give another --results"
 
-# A folder of its own for each revision: nothing of one build gets into the other.
+# Each revision has its own folder, so that the builds share nothing.
 check_out_and_build() { # SIDE REVISION
   local folder=$work/$1 commit
-  commit=$(git rev-parse --verify --quiet "$2^{commit}") || fail "$2 is no revision of this repository"
+  commit=$(git rev-parse --verify --quiet "$2^{commit}") || fail "$2 is not a revision of this repository"
   if [[ -e $folder ]]; then
     git -C "$folder" checkout --quiet --detach "$commit"
   else
@@ -75,7 +75,7 @@ check_out_and_build() { # SIDE REVISION
 measure() { # SIDE COMMAND OPTIONS...
   local side=$1
   shift
-  # A run that fails ends the gate: what is missing would be missing on one side.
+  # A failed run ends the gate, since a missing run would be missing on one side only.
   $launch "$work/$side/$programs/ranklab" "$@" --label "gate-$side" --output "$results" --quiet >/dev/null ||
     fail "a run of $side failed" $?
 }
@@ -85,8 +85,8 @@ work=$(cd "$work" && pwd)
 check_out_and_build base "$base"
 check_out_and_build head "$head"
 for ((run = 1; run <= runs; ++run)); do
-  say "run $run of $runs a side"
-  # In turn, and every other time the other way round: what drifts hits both alike.
+  say "run $run of $runs per revision"
+  # In turn, in alternating order, so that drift affects both revisions alike.
   if ((run % 2)); then order=(base head); else order=(head base); fi
   for side in "${order[@]}"; do measure "$side" "$@"; done
 done
