@@ -62,7 +62,7 @@ class Gate(Case):
         self.commit("exit 9\n", "broken")
         self.assertIn("head", self.gate("--base", "HEAD~1").stderr)
         (self.repository / "gate.h5").unlink(missing_ok=True)
-        for words, code, said in ((("--base", "nothing"), 2, "nothing is no revision"), ((), 2, "--base"), (("--base", "HEAD", "--runs", "0"), 2, "--runs 0"),
+        for words, code, said in ((("--base", "nothing"), 2, "nothing is not a revision"), ((), 2, "--base"), (("--base", "HEAD", "--runs", "0"), 2, "--runs 0"),
                                   (("--base", "HEAD", "--build", "false"), 1, "could not be built"), (("--bose", "HEAD"), 2, "--bose")):
             result = self.gate(*words)
             self.assertCode(result, code)
