@@ -76,8 +76,8 @@ struct CacheLabel {
 inline constexpr double kColdShare = 0.01;
 inline constexpr double kWarmShare = 0.99;
 /// Shares of the read bytes: from kDeliveredAll on, the block layer delivered all; up to
-/// kDeliveredNothing plus kForeignBytes, nothing. It also counts other reads of the process, such
-/// as of its program.
+/// kDeliveredNothing plus kForeignBytes, nothing. The count includes other reads of the process,
+/// such as loading its program.
 inline constexpr double kDeliveredAll = 0.95;
 inline constexpr double kDeliveredNothing = 0.05;
 inline constexpr std::uint64_t kForeignBytes = std::uint64_t{1} << 20U;

@@ -21,7 +21,7 @@ enum class CeilingKind { write_own, write_shared, create };
 /// "raw write()", "raw pwrite()", "file creation"
 std::string_view name_of(CeilingKind kind);
 
-/// `amount` bytes, or files (create), took the slowest rank `seconds`.
+/// The slowest rank needed `seconds` for `amount` bytes, or files (create).
 struct Ceiling {
     double amount = 0;
     double seconds = 0;

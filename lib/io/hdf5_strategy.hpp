@@ -49,8 +49,8 @@ class Hdf5Strategy : public Strategy {
     std::vector<Remark> warnings() const override { return warnings_; }
 
   protected:
-    /// In each of `records` records, beginning with first_record, `rows` rows, beginning with
-    /// first_row. More than one record only with all rows.
+    /// `records` records from first_record on; of each, `rows` rows from first_row on. More than
+    /// one record only with all rows.
     struct Part {
         std::int64_t first_record = 0;
         std::int64_t records = 0;

@@ -39,7 +39,7 @@ void divide(const BufferView& buffer, int by) {
     });
 }
 
-// Performs an operation. With a list, only starts the operation and appends its requests.
+// Performs an operation, or with a list of requests starts the operation and appends its requests.
 using Form = std::function<void(Requests*)>;
 
 class MpiPrepared final : public Prepared {

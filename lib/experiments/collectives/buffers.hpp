@@ -27,9 +27,9 @@ class Buffers {
     /// Allocates `bytes` at once, so that a lack of memory shows before anything is timed.
     explicit Buffers(const BufferPlan& plan, std::uint64_t bytes = 0);
 
-    /// The transfers that calls use in turn: one, or with rotation as many as the pool holds. Valid
-    /// until the next transfers(). Throws EnvironmentError if the memory cannot be allocated or
-    /// locked.
+    /// Returns the transfers that calls use in turn: one, or as many as the rotating pool holds.
+    /// Valid until the next transfers(). Throws EnvironmentError if the memory cannot be allocated
+    /// or locked.
     std::vector<comm::Transfer> transfers(const Message& message, int root, int ranks, int rank);
 
   private:

@@ -126,7 +126,7 @@ class Loop {
         times_.came_s.push_back(came);
         base::count_progress();
     }
-    // Returns the moment on this rank's clock. The common clock is rank 0's.
+    // Returns the next agreed moment on this rank's clock. The common clock is rank 0's.
     double agreed_moment() const {
         const double common = clock_seconds() - caller_.clock_offset_s + caller_.ahead_s;
         return comm::from_root(caller_.control, common) + caller_.clock_offset_s;

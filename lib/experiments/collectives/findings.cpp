@@ -117,7 +117,7 @@ using comm::Operation;
 
 constexpr double kMatters = 1.1;
 
-// Both sides have equal message sizes. The right side does at least the work of the left one.
+// Expected at every size: `left` takes no longer than all of `right`, which do at least its work.
 struct Guideline {
     const char* text;
     Operation left;

@@ -58,7 +58,8 @@ std::vector<std::uint64_t> message_sizes(const vocabulary::CollectivesSettings& 
 std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes,
                                  int ranks);
 
-/// Returns the forms that the options select and the backend offers, in the order of the tables.
+/// Returns messages without a size: those that the options select and the backend offers, in the
+/// order of the tables.
 std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& settings,
                                   const comm::BackendEntry& backend, int ranks);
 

@@ -19,7 +19,7 @@ namespace {
 using vocabulary::CollectivesSettings;
 using vocabulary::CommonSettings;
 
-// `words`: one for each value of the enum, in its order.
+// `words`: the options' words for the values of the enum, in order.
 template <class Enum>
 Enum value_of(std::string_view word, std::initializer_list<std::string_view> words) {
     return static_cast<Enum>(std::ranges::find(words, word) - words.begin());

@@ -24,7 +24,7 @@ using results::Rows;
 
 constexpr double kMBpsPerGBps = 1e3;  // 1 B/us is 1 MB/s
 
-// Empty if the message was not timed.
+// Returns an empty summary if the message was not timed.
 stats::Summary summary_of(const results::Run& run, const MessageRow& row) {
     const auto* measurement = run.find(measurement_of(row));
     return measurement == nullptr ? stats::Summary() : measurement->summary;

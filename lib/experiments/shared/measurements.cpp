@@ -13,7 +13,7 @@ namespace {
 using measure::RankSamples;
 using results::Measurement;
 
-// The first `warmup` rows do not count. Makes no summary.
+// Leaves the summary empty. The first `warmup` rows do not count.
 Measurement measurement_of(std::string_view name, const std::string& axis,
                            const std::string& reduction, RankSamples all, std::size_t warmup = 0) {
     const auto& quantity = vocabulary::quantity(name);

@@ -19,8 +19,8 @@ double ReadPass::seconds() const {
     return total;
 }
 
-// Ranks other than the writers verify, if there are several: in the first timed pass with --reorder
-// or at one rank, else in an untimed pass. Returns false if the time limit cut a pass short.
+// With several ranks, a rank other than the writer verifies a record. The first timed pass verifies
+// with --reorder or at one rank, else an untimed pass. Returns false if the time limit cut a pass.
 bool Repeater::read_back(int number, std::vector<ReadPass>& passes) {
     const ReadPlan others = plan_for_others(written_, control_.rank());
     const ReadPlan plan = options_.reorder ? others : plan_in_order(written_, control_.rank());

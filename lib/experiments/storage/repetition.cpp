@@ -138,8 +138,8 @@ Writing Repeater::write_timed() {
     return writing;
 }
 
-// The writing ranks write as many bytes as a repetition. The best of at least kFewest measurements
-// counts: if there are few repetitions, each has several.
+// Each measurement writes as many bytes as a repetition. The best of at least kFewest measurements
+// counts, so with few repetitions each repetition has several.
 void Repeater::measure_ceilings(std::vector<io::Ceilings>& measured) {
     constexpr std::int64_t kFewest = 3;
     const auto between = [this] {

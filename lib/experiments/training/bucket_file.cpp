@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kBucketsSetting = "buckets";
 constexpr std::int64_t kSamples = 2;  // one sample of one voxel has no variance for BatchNorm
 
-// Reductions depend on the parameters alone: smaller samples save memory if parameters stay equal.
+// Buckets depend on the parameters alone: smaller samples save memory if they change no parameter.
 TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& options) {
     TrainingOptions own = options;
     auto& edge = edge_setting(own.settings);

@@ -98,7 +98,7 @@ std::map<std::string, OfSides> values_by_key(const CompareGroup& one,
     return values;
 }
 
-// True for keys that a refusal does not offer to --ignore: times of different work show no change.
+// Keys that a refusal does not offer to --ignore: times of different work cannot show a change.
 bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }

@@ -20,7 +20,7 @@ using Lines = std::vector<std::string>;
 
 struct OutcomeWords {
     Outcome outcome;
-    const char *name, *rows;  // rows: after "3 rows"
+    const char *name, *rows;  // rows: after the number, as in "3 rows worse"
 };
 // In the order in which a summary counts them.
 constexpr OutcomeWords kOutcomes[] = {{Outcome::worse, "worse", "worse"},

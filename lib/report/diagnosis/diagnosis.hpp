@@ -66,7 +66,7 @@ struct Diagnosis {
     double start_up_s = stats::kNone;
     Frame advice = {};  ///< options to try: known savings before upper bounds, the largest first
 };
-/// `run` is a training run with samples. `cap`: the bucket cap forecast as best for it, if known.
+/// `run` is a training run with samples. `cap`: the best bucket cap by forecast, if known.
 Diagnosis diagnose(const results::Run& run, const std::optional<predict::CapAdvice>& cap = {});
 /// If summing gradients is the bound, forecasts the best bucket cap from the file's runs.
 Diagnosis diagnose(const results::Run& run, const results::ResultFile& file);

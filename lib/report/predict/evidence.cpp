@@ -101,7 +101,7 @@ void add_training(Evidence& found, const Run& run) {
     newest.half_width = std::max(newest.half_width, std::abs(off - 1));
 }
 
-// Keeps the times of runs added before, which are newer.
+// Does not replace the times of runs added before, which are newer.
 void add_levels(forecast::MeasuredNetwork& network, const Run& run,
                 const std::vector<model::Message>& calls) {
     for (const auto& one : calls) {
@@ -115,7 +115,7 @@ void add_levels(forecast::MeasuredNetwork& network, const Run& run,
     }
 }
 
-// Takes the message whose size is nearest to a piece of a background allreduce.
+// Returns the share at the message size nearest to a background allreduce's piece; NaN if none.
 double compute_share_of(const Run& run, const std::vector<model::Message>& calls) {
     const auto nearest = std::ranges::max_element(calls, {}, [](const model::Message& one) {
         const double ratio = base::real(one.bytes) / forecast::kBackgroundPiece;

@@ -52,7 +52,7 @@ class Curves final : public StepObserver {
         if (!whole_)
             run.warnings.push_back(
                 fmt::format("the curves in {} end early: the file could not be "
-                            "written; make room there",
+                            "written; free space there",
                             folder_));
     }
 
