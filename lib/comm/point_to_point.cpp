@@ -51,7 +51,7 @@ void scatterv(Communicator& communicator, const BufferView& send,
     }
     std::vector<int> lengths, begins;
     if (communicator.rank() == root) {
-        static_cast<void>(mpi_count(send.count));  // throws; otherwise every offset fits, too
+        static_cast<void>(mpi_count(send.count));  // throws, unless every offset fits an int
         lengths.assign(counts.begin(), counts.end());
         begins.resize(counts.size());
         std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);

@@ -29,7 +29,7 @@ struct Ceiling {
     double per_second() const { return seconds > 0 ? amount / seconds : 0; }
 };
 
-/// Only kinds that apply to the strategy and have a rate above 0.
+/// Holds only kinds that apply to the strategy and have a rate above 0.
 using Ceilings = std::map<CeilingKind, Ceiling>;
 
 /// Writes the job's bytes as the strategy's `ranks` do, to files with names of their own, and
@@ -61,7 +61,7 @@ struct CeilingShare {
     bool nearest = false;   ///< has the longest ceiling_s
 };
 
-/// One per measured ceiling that applies to the strategy.
+/// Returns one share per measured ceiling that applies to the strategy.
 std::vector<CeilingShare> shares_of(const Ceilings& ceilings, const Job& job,
                                     const StrategyEntry& strategy, const StrategyTimes& times);
 

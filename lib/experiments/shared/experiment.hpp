@@ -52,7 +52,7 @@ struct Runs {
     std::exception_ptr failure = {};  ///< error of a failed strategy, thrown once `all` is stored
 };
 
-/// A run with settled options, which no longer change.
+/// A run with settled options: checked, with defaults filled in, and constant.
 class Plan {
   public:
     virtual ~Plan() = default;

@@ -27,16 +27,16 @@ std::vector<double> column_of(const Rows& rows, Value value) {
     return values;
 }
 
-/// One column per rank or replica. Summarises the rows' maxima, from row `warmup` on.
+/// Returns one column per rank or replica, and a summary of the rows' maxima from row `warmup` on.
 results::Measurement by_rank(std::string_view name, const std::string& axis,
                              measure::RankSamples all, std::size_t warmup = 0);
 
-/// One value per row, already folded over ranks. Rows before `warmup` do not count.
+/// Returns one column of values already folded over ranks. Rows before `warmup` do not count.
 results::Measurement one_column(std::string_view name, const std::string& axis,
                                 const std::string& reduction, std::vector<double> samples,
                                 std::size_t warmup = 0);
 
-/// A rate, counts[i] / costs[i] in row i. The mean is the sum of counts over the sum of costs.
+/// Returns the rates counts[i] / costs[i]. Their mean is the sum of counts over the sum of costs.
 results::Measurement rate(std::string_view name, const std::string& axis,
                           std::span<const double> counts, std::span<const double> costs);
 

@@ -59,7 +59,7 @@ class SampledSteps {
 /// it waits outside of its backward.
 struct StepAnalysis {
     double transfer = 0;       ///< sum over reductions: total communication
-    double hidden = 0;         ///< part of `transfer` in backward of each reduction's last rank
+    double hidden = 0;         ///< part of `transfer` during backward of a reduction's last rank
     std::vector<double> wait;  ///< by rank: sum over reductions
     std::vector<double> idle;  ///< by rank: part of `wait` outside of backward
     std::vector<double> transfers;  ///< by reduction

@@ -267,7 +267,7 @@ void check_views(const TrainingSettings& settings) {
             "--cuda-graph out");
 }
 
-// Each of these settles options that the next ones need.
+// Each call settles options that the following calls need.
 void settle_all(TrainingOptions& all, int world_size) {
     auto& settings = all.settings;
     settle_model_file(settings);

@@ -42,12 +42,12 @@ bool choose_cuda(const TrainingSettings& settings, int world_size, const CountGp
     const std::string why_not = why_not_cuda(settings, world_size);
     if (asked == "cuda" && !why_not.empty()) throw base::OptionError("--device cuda: " + why_not);
     if (asked == "cpu") return false;
-    // Before the model is made, since that makes LibTorch look for GPUs: see has_torch_cuda().
+    // Counts before the model is made, since then LibTorch looks for GPUs: see has_torch_cuda().
     const std::int64_t gpus = why_not.empty() ? count_gpus() : 0;
     return asked == "cuda" || (gpus > 0 && settings.replicas.value_or(1) <= gpus);
 }
 
-// The default is all GPUs, as PyTorch's DataParallel takes.
+// The default is all GPUs, as in PyTorch's DataParallel.
 void settle_replicas(TrainingSettings& settings, bool cuda, const CountGpus& count_gpus) {
     if (settings.mode != "dp") return;
     constexpr std::int64_t kOnCpu = 2;

@@ -52,7 +52,7 @@ struct Evidence {
 
 /// Whether a rank computes the same on one sample in both runs.
 bool is_same_work(const results::Run& a, const results::Run& b);
-/// Empty `precision`: the newest profile's. The result points into `runs`.
+/// Takes the newest profile of `precision`, or of any if empty. The result points into `runs`.
 Evidence evidence_in(std::span<const results::Run> runs, const std::string& precision);
 
 /// The setting as a number; `otherwise` if it is none.
