@@ -62,7 +62,7 @@ void fill_record(const Grid& grid, Order order, std::int64_t n, std::int64_t t,
         throw base::Error("internal: a record's rows do not fit their buffer");
     const double t_over_n = base::real(t) / base::real(n);
     const auto& of_rows = order == Order::by_y ? grid.y : grid.x;
-    // Once for all rows: v / 10 and its square, by the same operations as in value().
+    // Computes v / 10 and its square once for all rows, by the same operations as value().
     auto tenths = order == Order::by_y ? grid.x : grid.y;
     for (double& v : tenths) v /= 10;
     auto squares = tenths;

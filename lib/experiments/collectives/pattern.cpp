@@ -113,7 +113,7 @@ Pattern::Pattern(const Message& message, int ranks, std::uint64_t salt)
     if (reduction_ == Reduction::avg) tolerance_ = (ranks + 2) * unit;
 }
 
-// Pseudo-random, so that no ranks, calls or shifts of the index have the same sequence of values.
+// Pseudo-random, so that no two ranks, calls or index shifts have the same sequence of values.
 std::uint64_t Pattern::number(int rank, std::size_t index) const {
     const auto r = static_cast<std::uint64_t>(rank);
     const std::uint64_t place = index % kPeriod;

@@ -14,8 +14,8 @@ Runs both(const Runs& a, const Runs& b);
 std::string process_of(const results::Run& run);
 
 /// Returns groups with title and runs, but without rows: in A's order, then those that only B has.
-/// Throws OptionError if A and B have no command in common. Throws it, too, with the conditions
-/// that differ, if of one command both A and B have runs without a counterpart on the other side.
+/// Throws OptionError if A and B have no command in common, or if both have runs of a command
+/// without a counterpart on the other side; the message then has the conditions that differ.
 std::vector<CompareGroup> groups_of(const Runs& a, const Runs& b,
                                     const std::vector<std::string>& ignore);
 

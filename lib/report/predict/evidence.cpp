@@ -115,7 +115,7 @@ void add_levels(forecast::MeasuredNetwork& network, const Run& run,
     }
 }
 
-// Returns the share at the message size nearest to a background allreduce's piece; NaN if none.
+// Share of computing taken, at the message size nearest to a background allreduce's piece, or NaN.
 double compute_share_of(const Run& run, const std::vector<model::Message>& calls) {
     const auto nearest = std::ranges::max_element(calls, {}, [](const model::Message& one) {
         const double ratio = base::real(one.bytes) / forecast::kBackgroundPiece;
