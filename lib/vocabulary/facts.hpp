@@ -1,5 +1,5 @@
-// The facts in the context of a run: one row per fact "section.key", with its meaning for a
-// comparison. Runs of another version may hold facts that have no row here.
+// The facts in the context of a run: one row per fact "section.key", with its role in a comparison.
+// docs/names.md has the reasons. Runs of another version may hold facts that have no row here.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,6 @@ struct Fact {
     /// "host.cpu", or a prefix that ends in '*'. The longest row that fits counts.
     std::string_view name;
     FactRole role;
-    std::string_view reason;
     /// Follows from the number of ranks, or from how a single rank is started.
     bool follows_ranks = false;
 };

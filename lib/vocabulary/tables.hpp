@@ -1,8 +1,9 @@
-// The tables that runs store beside their measurements.
+// The tables that runs store beside their measurements: names and types. docs/names.md says what
+// each column means.
 #pragma once
 
-#include <span>
 #include <string_view>
+#include <vector>
 
 namespace ranklab::vocabulary {
 
@@ -11,16 +12,14 @@ enum class ColumnType { number, whole, text };
 struct Column {
     std::string_view name;  ///< ends in its unit, if there is one
     ColumnType type;
-    std::string_view meaning;
 };
 
 struct TableSchema {
     std::string_view name;
-    std::string_view row;  ///< what a row is
-    std::span<const Column> columns;
+    std::vector<Column> columns;
 };
 
-std::span<const TableSchema> tables();
+const std::vector<TableSchema>& tables();
 /// Returns nullptr for an unknown name.
 const TableSchema* find_table(std::string_view name);
 

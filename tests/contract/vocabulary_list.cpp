@@ -34,10 +34,9 @@ Json tables() {
     for (const auto& table : vocabulary::tables()) {
         Json columns = Json::array();
         for (const auto& column : table.columns)
-            columns.push_back({{"name", column.name},
-                               {"type", kTypes[static_cast<int>(column.type)]},
-                               {"meaning", column.meaning}});
-        rows.push_back({{"name", table.name}, {"row", table.row}, {"columns", columns}});
+            columns.push_back(
+                {{"name", column.name}, {"type", kTypes[static_cast<int>(column.type)]}});
+        rows.push_back({{"name", table.name}, {"columns", columns}});
     }
     return rows;
 }
@@ -47,7 +46,6 @@ Json facts() {
     for (const auto& fact : vocabulary::facts())
         rows.push_back({{"name", fact.name},
                         {"role", kRoles[static_cast<int>(fact.role)]},
-                        {"reason", fact.reason},
                         {"follows_ranks", fact.follows_ranks}});
     return rows;
 }

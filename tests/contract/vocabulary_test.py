@@ -1,9 +1,10 @@
 """Every name that the programs store is in the vocabulary with its unit, kind and type, and docs/names.md lists the vocabulary.
-`vocabulary_test.py --write` writes that page."""
+`vocabulary_test.py --write` adds what that page lacks, with a ? where a person says what a column or a fact means."""
 
 import fnmatch
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -73,11 +74,12 @@ class Vocabulary(cli.Case):
                     self.check_run(run)
 
     def test_page_is_made_of_it(self):
-        page = page_of(self.words)
+        page = page_of(self.words, texts_of(PAGE.read_text()))
         if "--write" in WORDS:
             PAGE.write_text(page)
         self.assertMultiLineEqual(PAGE.read_text(), page, "docs/names.md is not what the vocabulary says: "
                                                           "tests/contract/vocabulary_test.py --write")
+        self.assertEqual(re.findall(r"`[^`]*`(?:: a row is|: \(\w+\)|:) \?$", page, re.M), [], "docs/names.md does not say what this means")
 
 
 def table_of(head, rows):
@@ -90,11 +92,25 @@ def entry(name, text):
     return textwrap.fill(f"- `{name}`: {text}", 100, subsequent_indent="  ", break_on_hyphens=False) + "\n"
 
 
-def page_of(words):
+def texts_of(page):
+    """What the page says of each table, by its name, of each column, by the table's and its own, and of each fact."""
+    texts, table = {}, ""
+    for block in re.split(r"\n(?=[-#|\n])", page):
+        line = " ".join(block.split())
+        if line.startswith("## "):
+            table = ""
+        if heading := re.fullmatch(r"### `(\w+)`: a row is (.*)", line):
+            table, texts[heading[1], ""] = heading[1], heading[2]
+        if row := re.fullmatch(r"- `([^`]+)`: (?:\((?:surroundings|work|noted|outcome)\) )?(.*)", line):
+            texts[table, row[1]] = row[2]
+    return texts
+
+
+def page_of(words, texts):
     code = "`{}`".format
     page = ("# All names\n\n"
-            "What runs store, name by name. The test `contract.vocabulary` fails if this page differs from\n"
-            "the program's own tables, `lib/vocabulary`; with `--write` it writes the page.\n\n"
+            "What runs store, name by name. What columns and facts mean is written here alone. The test\n"
+            "`contract.vocabulary` fails if a name of `lib/vocabulary` is missing; `--write` adds it.\n\n"
             "## Measurements\n\n"
             "*Better* says whether less or more is an improvement; neither: no direction is.\n\n")
     page += table_of(("measurement", "unit", "kind", "better", "part of", "definition"),
@@ -103,14 +119,14 @@ def page_of(words):
                       for row in words["measurements"]))
     page += "\n## Tables\n"
     for table in words["tables"]:
-        page += f"\n### `{table['name']}`: a row is {table['row']}\n\n"
-        page += "".join(entry(row["name"], row["meaning"]) for row in table["columns"])
+        page += f"\n### `{table['name']}`: a row is {texts.get((table['name'], ''), '?')}\n\n"
+        page += "".join(entry(row["name"], texts.get((table["name"], row["name"]), "?")) for row in table["columns"])
     page += ("\n## Facts of the context\n\n"
              "*surroundings*: times depend on the fact; runs that differ in it are compared or pooled only with\n"
              "`--ignore`. *work*: the fact describes the work; runs that differ in it are not compared. *noted*:\n"
              "the fact may matter; a difference is named. *outcome*: the fact differs from run to run, or is a\n"
              "result; it is not compared.\n\n")
-    page += "".join(entry(row["name"], f"({row['role']}) {row['reason']}") for row in words["facts"])
+    page += "".join(entry(row["name"], f"({row['role']}) {texts.get(('', row['name']), '?')}") for row in words["facts"])
     return page
 
 
