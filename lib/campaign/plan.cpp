@@ -129,10 +129,7 @@ Texts distinct(const std::string& text) {
     return values;
 }
 
-struct Dimension {
-    std::string name;
-    Texts values;
-};
+using Dimension = std::pair<std::string, Texts>;  // an option and its values
 
 std::vector<Dimension> dimensions_of(const SweepRequest& request) {
     const Schema rows = rows_of(request.program);
@@ -270,7 +267,7 @@ std::string name_of(const Texts& rank_counts, const std::string& ranks,
     Texts parts;
     if (rank_counts.size() > 1) parts.push_back("ranks=" + ranks);
     for (std::size_t i = 0; i < dimensions.size(); ++i)
-        if (dimensions[i].values.size() > 1)
+        if (dimensions[i].second.size() > 1)
             parts.push_back(fmt::format("{}={}", settings[i].first, settings[i].second));
     return parts.empty() ? "ranks=" + ranks : base::join(parts, ",");
 }

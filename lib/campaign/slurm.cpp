@@ -63,14 +63,14 @@ std::map<std::string, std::string> queue_or_throw(const Campaign& campaign) {
     throw base::EnvironmentError("Slurm does not answer (squeue); try again later");
 }
 
-int processes_of(const Job& job) {
-    return static_cast<int>(job.sweep.points.size()) * job.sweep.repeat;
-}
+// The processes that a job starts in all, and those whose runs are stored.
+struct Progress {
+    int all, done;
 
-double node_hours(const Job& job) {
-    constexpr double kMinutes = 60;
-    return static_cast<double>(job.minutes) * job.nodes / kMinutes;
-}
+    explicit Progress(const Job& job)
+        : all(static_cast<int>(job.sweep.points.size()) * job.sweep.repeat),
+          done(all - missing_processes(job.sweep)) {}
+};
 
 }  // namespace
 
@@ -84,11 +84,10 @@ std::string script_of(const Campaign& campaign, const Job& job) {
     if (campaign.ranks_per_node > 0)
         text += fmt::format("#SBATCH --ntasks-per-node={}\n",
                             std::min(job.ranks, campaign.ranks_per_node));
-    if (!campaign.partition.empty())
-        text += fmt::format("#SBATCH --partition={}\n", campaign.partition);
-    if (!campaign.account.empty()) text += fmt::format("#SBATCH --account={}\n", campaign.account);
-    if (!campaign.sbatch_options.empty())
-        text += fmt::format("#SBATCH {}\n", campaign.sbatch_options);
+    for (const auto& [option, value] : {std::pair{"--partition=", campaign.partition},
+                                        {"--account=", campaign.account},
+                                        {"", campaign.sbatch_options}})
+        if (!value.empty()) text += fmt::format("#SBATCH {}{}\n", option, value);
     text += fmt::format("cd {} || exit 5\n", base::shell_quote({fs::current_path().string()}));
     if (!campaign.prologue.empty()) text += campaign.prologue + '\n';
     return text + fmt::format("exec {} {}\n",
@@ -155,11 +154,13 @@ std::string plan_text(const Campaign& campaign) {
              .role = table.columns.empty() ? report::Role::key : report::Role::derived});
     double hours = 0;
     for (const auto& job : campaign.jobs) {
-        const int all = processes_of(job), missing = missing_processes(job.sweep);
-        const double own = campaign.slurm() && missing > 0 ? node_hours(job) : 0;
+        const Progress runs(job);
+        const double own = campaign.slurm() && runs.done < runs.all
+                               ? static_cast<double>(job.minutes) * job.nodes / 60
+                               : 0;
         table.rows.push_back(
-            {{job.id, job.nodes, job.ranks, job.cores, job.sweep.points.size(), all,
-              (all - missing), campaign.slurm() ? fmt::format("<= {} min", job.minutes) : "",
+            {{job.id, job.nodes, job.ranks, job.cores, job.sweep.points.size(), runs.all, runs.done,
+              campaign.slurm() ? fmt::format("<= {} min", job.minutes) : "",
               campaign.slurm() ? fmt::format("<= {:.3g}", own) : ""},
              {}});
         hours += own;
@@ -177,18 +178,18 @@ std::string plan_text(const Campaign& campaign) {
 std::string status_text(const Campaign& campaign) {
     const auto queue = queue_of(campaign);
     std::string text = queue ? "" : "Slurm does not answer, so the queue is unknown\n";
-    int missing_in_all = 0;
+    bool complete = true;
     for (const auto& job : campaign.jobs) {
-        const int all = processes_of(job), missing = missing_processes(job.sweep);
-        missing_in_all += missing;
-        std::string state = missing == 0 ? "done" : "not in the queue";
+        const Progress runs(job);
+        complete = complete && runs.done == runs.all;
+        std::string state = runs.done == runs.all ? "done" : "not in the queue";
         if (queue && queue->contains(job.id)) state = queue->at(job.id);
-        text += fmt::format("{}: {} of {} runs, {}\n", job.id, all - missing, all, state);
+        text += fmt::format("{}: {} of {} runs, {}\n", job.id, runs.done, runs.all, state);
         const auto log = end_of_log(file_of(campaign, job, "log"), 3);
         if (state == "not in the queue" && !log.empty())
             text += fmt::format("{} ends:\n{}\n", file_of(campaign, job, "log").string(), log);
     }
-    const char* const next = missing_in_all == 0 ? "collect" : campaign.slurm() ? "resume" : "run";
+    const char* const next = complete ? "collect" : campaign.slurm() ? "resume" : "run";
     return text + fmt::format("Next: ranklab campaign {} {}\n", next,
                               base::shell_path(campaign.file.string()));
 }
@@ -198,7 +199,7 @@ std::string status_json(const Campaign& campaign) {
     const auto queue = queue_of(campaign);
     Json jobs = Json::array();
     for (const auto& job : campaign.jobs) {
-        const int all = processes_of(job), missing = missing_processes(job.sweep);
+        const Progress runs(job);
         jobs.push_back(
             {{"id", job.id},
              {"command", job.words},
@@ -206,8 +207,8 @@ std::string status_json(const Campaign& campaign) {
              {"nodes", job.nodes},
              {"cores", job.cores},
              {"limit_minutes", job.minutes},
-             {"runs", all},
-             {"done", all - missing},
+             {"runs", runs.all},
+             {"done", runs.done},
              {"queue", queue && queue->contains(job.id) ? Json(queue->at(job.id)) : Json(nullptr)},
              {"queue_name", queue_name(campaign, job)}});
     }

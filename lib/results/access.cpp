@@ -129,7 +129,7 @@ void check_lockable(const Descriptor& file, const fs::path& target) {
 }
 
 void replace(const fs::path& path, double lock_timeout_s,
-             const std::function<void(const Staging&)>& fill) {
+             const std::function<void(StagedFile& staged, bool fresh)>& fill) {
     const fs::path target = resolve(path);
     static_cast<void>(results_file_exists(target));  // refuses devices and folders before locking
     make_parent_folders(target);
@@ -138,7 +138,7 @@ void replace(const fs::path& path, double lock_timeout_s,
     remove_leftovers(target);
     StagedFile staged(target);
     try {
-        fill({target, staged, !results_file_exists(target)});
+        fill(staged, !results_file_exists(target));
     } catch (const base::Hdf5Error& error) {
         throw base::EnvironmentError(
             fmt::format("{}: HDF5 cannot write the new version; check for a full disk, or for "

@@ -65,18 +65,12 @@ auto reading(const std::filesystem::path& path, Read read) {
     });
 }
 
-/// A replacement of a results file.
-struct Staging {
-    const std::filesystem::path& target;  ///< links resolved
-    StagedFile& staged;                   ///< takes the new version
-    bool fresh;                           ///< true: the target does not exist yet
-};
-
-/// Locks the file, lets `fill` write a new version beside it, and renames that into place. Throws
-/// EnvironmentError if the lock is not free within `lock_timeout_s` seconds, Interrupted if a stop
-/// signal ends the wait. Any error leaves the file unchanged.
+/// Locks the file, lets `fill` write a new version beside it, and renames that into place. `fresh`:
+/// the file does not exist yet. Throws EnvironmentError if the lock is not free within
+/// `lock_timeout_s` seconds, Interrupted if a stop signal ends the wait. Any error leaves the file
+/// unchanged.
 void replace(const std::filesystem::path& path, double lock_timeout_s,
-             const std::function<void(const Staging&)>& fill);
+             const std::function<void(StagedFile& staged, bool fresh)>& fill);
 
 /// Throws EnvironmentError if the open file's file system has no locks.
 void check_lockable(const Descriptor& file, const std::filesystem::path& target);
@@ -84,16 +78,6 @@ void check_lockable(const Descriptor& file, const std::filesystem::path& target)
 inline constexpr std::int64_t kSchema = 1;
 /// The axis of a measurement with one value per run, which is stored as its summary alone.
 inline constexpr const char* kAxisOfRun = "run";
-/// The columns of `measurements` that hold numbers of a summary.
-struct SummaryColumn {
-    const char* name;
-    double stats::Summary::*value;
-};
-inline constexpr SummaryColumn kSummaryColumns[] = {
-    {"median", &stats::Summary::median}, {"mean", &stats::Summary::mean},
-    {"min", &stats::Summary::min},       {"max", &stats::Summary::max},
-    {"p95", &stats::Summary::p95},       {"p99", &stats::Summary::p99}};
-
 /// Makes an empty results file, replacing any file at `path`. Leaves it open, so that the first run
 /// uses the rest of the root group's block of HDF5 metadata. `created_utc` "": now.
 hdf5::File create_empty(const std::filesystem::path& path, const std::string& created_utc = "");

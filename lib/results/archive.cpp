@@ -88,23 +88,23 @@ std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& file
     std::vector<std::unique_ptr<Source>> sources;
     std::ranges::transform(files, std::back_inserter(sources), open_source);
     std::vector<Merged> merged;
-    replace(out, lock_timeout_s, [&](const Staging& staging) {
-        const auto there = staging.fresh ? nullptr : open_source(staging.target);
+    replace(out, lock_timeout_s, [&](StagedFile& staged, bool fresh) {
+        const auto there = fresh ? nullptr : open_source(staged.target());
         std::set<std::string> known;
         if (there)
             for (const auto& id : there->runs.members()) known.insert(id);
         std::vector<Entry> added;
         for (const auto& source : sources) {
-            auto fresh =
+            auto unknown =
                 entries_of(*source, [&](const auto& id) { return known.insert(id).second; });
             merged.push_back(
-                {source->path, fresh.size(), source->runs.members().size() - fresh.size()});
-            std::ranges::move(fresh, std::back_inserter(added));
+                {source->path, unknown.size(), source->runs.members().size() - unknown.size()});
+            std::ranges::move(unknown, std::back_inserter(added));
         }
         std::ranges::stable_sort(added, {}, &Entry::started_utc);
-        if (there) staging.staged.copy_target();
-        staging.staged.reserve(room_for(sources));
-        const fs::path& next = staging.staged.path();
+        if (there) staged.copy_target();
+        staged.reserve(room_for(sources));
+        const fs::path& next = staged.path();
         copy_runs(added, there ? hdf5::File::open_to_change(next) : create_empty(next));
     });
     return merged;
@@ -113,25 +113,25 @@ std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& file
 void export_runs(const fs::path& file, const std::set<std::string>& ids, const fs::path& out,
                  double lock_timeout_s) {
     const auto source = open_source(file);
-    replace(out, lock_timeout_s, [&](const Staging& staging) {
-        if (!staging.fresh)
+    replace(out, lock_timeout_s, [&](StagedFile& staged, bool fresh) {
+        if (!fresh)
             throw base::OptionError(
                 fmt::format("{} exists already; name another file, or use `ranklab results merge`",
                             out.string()));
-        staging.staged.reserve(fs::file_size(file));
+        staged.reserve(fs::file_size(file));
         copy_runs(entries_of(*source, [&](const auto& id) { return ids.contains(id); }),
-                  create_empty(staging.staged.path()));
+                  create_empty(staged.path()));
     });
 }
 
 // Copies the runs to keep into a new file: HDF5 does not free the space of a removed group.
 void remove_runs(const fs::path& file, const std::set<std::string>& ids, double lock_timeout_s) {
-    replace(file, lock_timeout_s, [&](const Staging& staging) {
-        const auto source = open_source(staging.target);
-        staging.staged.copy_permissions();
-        staging.staged.reserve(fs::file_size(staging.target));
+    replace(file, lock_timeout_s, [&](StagedFile& staged, bool /*fresh*/) {
+        const auto source = open_source(staged.target());
+        staged.copy_permissions();
+        staged.reserve(fs::file_size(staged.target()));
         hdf5::File written =
-            create_empty(staging.staged.path(), source->root.text_attribute("created_utc"));
+            create_empty(staged.path(), source->root.text_attribute("created_utc"));
         for (const auto& name : source->root.members())
             if (name != "runs") source->root.copy_member(name, written.root(), name);
         copy_runs(entries_of(*source, [&](const auto& id) { return !ids.contains(id); }),

@@ -36,10 +36,7 @@ Kind kind_of(const std::string& name) {
 stats::Summary summary_of(const Table& table, std::size_t row) {
     stats::Summary summary;
     summary.n = values_of<std::int64_t>(table, "n")[row];
-    for (const auto& [name, value] : kSummaryColumns)
-        summary.*value = values_of<double>(table, name)[row];
-    summary.ci95 = {values_of<double>(table, "ci95_low")[row],
-                    values_of<double>(table, "ci95_high")[row]};
+    for (const auto& [name, of] : kSummaryFields) of(summary) = values_of<double>(table, name)[row];
     return summary;
 }
 

@@ -41,6 +41,21 @@ struct Measurement {
     std::vector<double> largest_of(const std::vector<double>& rows) const;
 };
 
+/// The numbers of a summary beside n, with their names in the results file and in exports.
+struct SummaryField {
+    const char* name;
+    double& (*of)(stats::Summary& summary);
+};
+inline constexpr SummaryField kSummaryFields[] = {
+    {"median", [](stats::Summary& s) -> double& { return s.median; }},
+    {"mean", [](stats::Summary& s) -> double& { return s.mean; }},
+    {"min", [](stats::Summary& s) -> double& { return s.min; }},
+    {"max", [](stats::Summary& s) -> double& { return s.max; }},
+    {"p95", [](stats::Summary& s) -> double& { return s.p95; }},
+    {"p99", [](stats::Summary& s) -> double& { return s.p99; }},
+    {"ci95_low", [](stats::Summary& s) -> double& { return s.ci95.low; }},
+    {"ci95_high", [](stats::Summary& s) -> double& { return s.ci95.high; }}};
+
 using Column = hdf5::Column;  ///< the name ends in the unit, if there is one
 
 /// A table of the experiment. All columns have equal length.

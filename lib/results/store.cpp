@@ -58,10 +58,11 @@ std::vector<hdf5::Column> columns_of(const std::vector<Measurement>& rows) {
         column("name", rows, &Measurement::name), column("unit", rows, &Measurement::unit),
         column("kind", rows, [](M row) { return kind_name(row.kind); }),
         column("n", rows, [](M row) { return row.summary.n; })};
-    for (const auto& [name, value] : kSummaryColumns)
-        columns.push_back(column(name, rows, [value](M row) { return row.summary.*value; }));
-    columns.push_back(column("ci95_low", rows, [](M row) { return row.summary.ci95.low; }));
-    columns.push_back(column("ci95_high", rows, [](M row) { return row.summary.ci95.high; }));
+    for (const auto& [name, of] : kSummaryFields)
+        columns.push_back(column(name, rows, [of](M row) {
+            auto summary = row.summary;
+            return of(summary);
+        }));
     columns.push_back(column("rank_reduction", rows, &Measurement::rank_reduction));
     return columns;
 }
@@ -270,15 +271,15 @@ void ResultFile::check_writable(std::uint64_t expected_bytes) const {
 }
 
 void ResultFile::append(std::span<const Run> runs, double lock_timeout_s) const {
-    replace(path_, lock_timeout_s, [&](const Staging& staging) {
-        if (!staging.fresh) {
-            check_not_write_protected(staging.target);
-            check_readable(staging.target);
-            staging.staged.copy_target();
+    replace(path_, lock_timeout_s, [&](StagedFile& staged, bool fresh) {
+        if (!fresh) {
+            check_not_write_protected(staged.target());
+            check_readable(staged.target());
+            staged.copy_target();
         }
         // A full disk fails here, not half-way through HDF5's writing.
-        staging.staged.reserve(room_for(runs));
-        write_runs(staging.staged, staging.fresh, runs);
+        staged.reserve(room_for(runs));
+        write_runs(staged, fresh, runs);
     });
 }
 

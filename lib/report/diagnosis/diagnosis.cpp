@@ -97,12 +97,12 @@ Steps steps_of(const Run& run) {
 }
 
 std::string last_rank(const Run& run) {
-    const auto* const table = run.find_table("waiting");
-    const auto* const last = table == nullptr ? nullptr : table->find<double>("came_last_share");
-    if (last == nullptr || last->empty()) return "not known";
-    const auto row = static_cast<std::size_t>(std::ranges::max_element(*last) - last->begin());
-    return fmt::format("rank {} on {} in {} of the steps", row, model::text_at(*table, "host", row),
-                       percent_text(100 * (*last)[row]));
+    const auto rows = model::rows_of(run, "waiting");
+    const auto share = [](const auto& row) { return row.number("came_last_share"); };
+    const auto last = std::ranges::max_element(rows, {}, share);
+    if (last == rows.end() || std::isnan(share(*last))) return "not known";
+    return fmt::format("rank {} on {} in {} of the steps", last->row, last->text("host"),
+                       percent_text(100 * share(*last)));
 }
 
 struct CauseRow {

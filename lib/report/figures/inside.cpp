@@ -12,21 +12,11 @@
 namespace ranklab::report::figures {
 namespace {
 
-using model::number_at;
-using model::row_count;
-using model::text_at;
+using model::StoredRow;
 using results::Run;
 using results::Table;
 
 constexpr std::size_t kMostRows = 24, kMostLines = 8, kNamedLayers = 6, kGrey = 6;
-
-std::vector<std::size_t> rows_with_most(const Table& table, const char* column) {
-    std::vector<std::size_t> rows(row_count(table));
-    std::iota(rows.begin(), rows.end(), std::size_t{0});
-    std::ranges::stable_sort(rows, std::greater(),
-                             [&](std::size_t row) { return number_at(table, column, row); });
-    return rows;
-}
 
 double number_of_fact(const Run& run, const vocabulary::FactName& name) {
     return base::number_in(run.fact(name)).value_or(stats::kNone);
@@ -36,12 +26,14 @@ double number_of_fact(const Run& run, const vocabulary::FactName& name) {
 // share one.
 std::vector<Series> points_of(const Table& layers) {
     std::vector<Series> all;
-    for (const std::size_t row : rows_with_most(layers, "percent")) {
-        const Point point{number_at(layers, "flops_per_byte", row),
-                          number_at(layers, "forward_GFLOP_per_s", row)};
+    auto rows = model::rows_of(layers);
+    std::ranges::stable_sort(rows, std::greater(),
+                             [](const StoredRow& row) { return row.number("percent"); });
+    for (const auto& row : rows) {
+        const Point point{row.number("flops_per_byte"), row.number("forward_GFLOP_per_s")};
         if (!(point.x > 0 && point.y > 0)) continue;
         if (all.size() < kNamedLayers)
-            all.push_back({text_at(layers, "layer", row), Look::points, all.size(), {}});
+            all.push_back({row.text("layer"), Look::points, all.size(), {}});
         else if (all.size() == kNamedLayers)
             all.push_back({"other layers", Look::marks, kGrey, {}});
         all.back().points.push_back(point);
@@ -91,11 +83,11 @@ double mean_of(const Series& series) {
 // Adds a line per name over time; rows without a name are left out. Keeps the kMostLines lines with
 // the lowest means, which idle most, and says so in the caption.
 void add_lines(Figure& figure, const Table& table, const char* column, const char* what,
-               const std::function<std::string(std::size_t)>& name_of) {
+               const std::function<std::string(const StoredRow&)>& name_of) {
     InsertionOrderedMap<std::string, Series> met;
-    for (std::size_t row = 0; row < row_count(table); ++row) {
+    for (const auto& row : model::rows_of(table)) {
         const std::string name = name_of(row);
-        const Point point{number_at(table, "time_s", row), number_at(table, column, row)};
+        const Point point{row.number("time_s"), row.number(column)};
         if (name.empty() || !is_drawn(point.x) || !is_drawn(point.y)) continue;
         met[name].title = name;
         met[name].points.push_back(point);
@@ -125,23 +117,20 @@ Figure over_time(const Run& run, const std::string& name, const std::string& tit
 Figure cpu_use(const Run& run, const Table& monitor) {
     Figure figure = over_time(run, "monitor", "CPU time of ranks and hosts", "CPU time", "%");
     figure.caption += " 100 % is one CPU for a rank, and all CPUs for a host.";
-    const auto name_of = [&monitor](std::size_t row, bool of_host) {
-        const std::string rank = text_at(monitor, "rank", row);
-        const std::string host = text_at(monitor, "host", row);
-        if (of_host != (rank == "-1")) return std::string();
-        return of_host ? "host " + host : fmt::format("rank {} on {}", rank, host);
-    };
-    add_lines(figure, monitor, "cpu_percent", "ranks",
-              [&](std::size_t row) { return name_of(row, false); });
-    add_lines(figure, monitor, "cpu_percent", "hosts",
-              [&](std::size_t row) { return name_of(row, true); });
+    for (const bool of_hosts : {false, true})
+        add_lines(figure, monitor, "cpu_percent", of_hosts ? "hosts" : "ranks",
+                  [&](const StoredRow& row) {
+                      const std::string rank = row.text("rank"), host = row.text("host");
+                      if (of_hosts != (rank == "-1")) return std::string();
+                      return of_hosts ? "host " + host : fmt::format("rank {} on {}", rank, host);
+                  });
     return figure;
 }
 
 Figure gpu_power(const Run& run, const Table& monitor) {
     Figure figure = over_time(run, "gpu_power", "Power of the GPUs", "power", "W");
-    add_lines(figure, monitor, "power_W", "GPUs", [&](std::size_t row) {
-        return fmt::format("{} of {}", text_at(monitor, "gpu", row), text_at(monitor, "host", row));
+    add_lines(figure, monitor, "power_W", "GPUs", [](const StoredRow& row) {
+        return fmt::format("{} of {}", row.text("gpu"), row.text("host"));
     });
     return figure;
 }

@@ -126,8 +126,7 @@ Section buckets_section(const Source& source) {
         Series step{name, Look::points, trainings, {}},
             network{name + ": network alone", Look::marks, trainings++, {}};
         for (const auto& row : model::rows_of(run, "communication"))
-            step.points.push_back(
-                {row.number("bytes"), row.number(std::string(vocabulary::kTransferTime)), {}});
+            step.points.push_back({row.number("bytes"), row.number(vocabulary::kTransferTime), {}});
         figure.series.push_back(std::move(step));
         if (!cost) continue;
         for (const auto& [bytes, time] : cost->curve)

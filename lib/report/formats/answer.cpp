@@ -163,7 +163,7 @@ std::string train_result(const Run& run) {
 
 std::string result_of(const Run& run) {
     if (run.command == "io") return io_result(run);
-    return model::is_comm(run) ? comm_result(run) : train_result(run);
+    return run.command == "comm" ? comm_result(run) : train_result(run);
 }
 
 std::string warnings(const Run& run, const Screen& screen) {
@@ -240,10 +240,11 @@ std::string answer_text(const Run& run, const Screen& screen) {
     const std::string verified =
         painted(screen_line("verified", verification(run)), " NO;", kRed, screen);
     if (!run.valid)
-        return invalid_text(run, screen) + (model::is_comm(run) ? comm_answer(run) : "") + verified;
-    const std::string what = run.command == "io"   ? io_answer(run)
-                             : model::is_comm(run) ? comm_answer(run)
-                                                   : train_answer(run);
+        return invalid_text(run, screen) + (run.command == "comm" ? comm_answer(run) : "") +
+               verified;
+    const std::string what = run.command == "io"     ? io_answer(run)
+                             : run.command == "comm" ? comm_answer(run)
+                                                     : train_answer(run);
     return what + screen_line("converged", run.fact(fact::kConverged)) + warnings(run, screen) +
            screen_line("result", result_of(run)) + verified;
 }

@@ -95,13 +95,11 @@ Frame messages_frame(const std::vector<Message>& messages) {
 // A line per fitted curve: "allreduce fp32: latency 1.2 us, bandwidth 5.6 GB/s".
 std::string fits(const Run& run) {
     constexpr std::size_t kMost = 4;
-    const Table* table = run.find_table("fits");
-    if (table == nullptr) return "";
     std::string text;
     std::size_t lines = 0;
-    for (const auto& one : model::messages_in(*table)) {
-        const double alpha = model::number_at(*table, "alpha_us", one.row),
-                     bandwidth = model::number_at(*table, "bandwidth_GBps", one.row);
+    for (const auto& one : model::messages_of(run, "fits")) {
+        const double alpha = one.stored.number("alpha_us"),
+                     bandwidth = one.stored.number("bandwidth_GBps");
         if (!one.mark.empty() || !std::isfinite(alpha) || lines == kMost) continue;
         std::string line =
             fmt::format("{}: latency {}", model::full_name(one), readable(alpha, "us"));
@@ -205,9 +203,8 @@ std::string io_result(const Run& run) {
 
 std::string comm_answer(const Run& run) {
     auto messages = model::messages_of(run);
-    if (const Table* buckets = run.find_table("buckets"))
-        for (auto& one : model::messages_in(*buckets))
-            one.op = "bucket", one.redop = "sum", messages.push_back(std::move(one));
+    for (auto& one : model::messages_of(run, "buckets"))
+        one.op = "bucket", one.redop = "sum", messages.push_back(std::move(one));
     std::string text = screen_line("latency", smallest(messages)) +
                        screen_line("bandwidth", peak(messages)) + "\n" +
                        text_of(messages_frame(messages));
@@ -222,14 +219,14 @@ std::string comm_answer(const Run& run) {
 }
 
 std::string comm_result(const Run& run) {
-    const Table* buckets = run.find_table("buckets");
-    if (const auto* sum = run.find("buckets_time_s"); buckets != nullptr && sum != nullptr) {
+    const auto buckets = model::messages_of(run, "buckets");
+    if (const auto* sum = run.find("buckets_time_s"); !buckets.empty() && sum != nullptr) {
         double bytes = 0;
-        for (const auto& one : model::messages_in(*buckets)) bytes += base::real(one.bytes);
-        return fmt::format(
-            "{} of {}: {} in {} on {}", counted(model::row_count(*buckets), "bucket"),
-            run.setting(setting::kFromModel), size_text(bytes),
-            readable(sum->summary.median, sum->summary.ci95, "s"), counted(ranks_of(run), "rank"));
+        for (const auto& one : buckets) bytes += base::real(one.bytes);
+        return fmt::format("{} of {}: {} in {} on {}", counted(buckets.size(), "bucket"),
+                           run.setting(setting::kFromModel), size_text(bytes),
+                           readable(sum->summary.median, sum->summary.ci95, "s"),
+                           counted(ranks_of(run), "rank"));
     }
     const auto messages = model::messages_of(run);
     const Message* one = model::headline_message(run, messages);

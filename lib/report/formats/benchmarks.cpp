@@ -184,9 +184,9 @@ Json entry_of(const Benchmark& one, std::size_t i, const std::string& name, int 
 }  // namespace
 
 std::string workload_name(const Run& run) {
-    const std::span<const Part> parts = run.command == "io"   ? std::span<const Part>(kIo)
-                                        : model::is_comm(run) ? std::span<const Part>(kComm)
-                                                              : std::span<const Part>(kTrain);
+    const std::span<const Part> parts = run.command == "io"     ? std::span<const Part>(kIo)
+                                        : run.command == "comm" ? std::span<const Part>(kComm)
+                                                                : std::span<const Part>(kTrain);
     return run.command + parts_of(run, parts);
 }
 

@@ -18,7 +18,6 @@ namespace {
 
 using model::Message;
 using results::Run;
-using results::Table;
 
 constexpr std::size_t kTime = 7, kRate = 6;  // columns of a time and of a rate in nccl-tests
 
@@ -56,14 +55,15 @@ std::string first_columns(const Message* one) {
     if (one == nullptr) return fmt::format("  {0:>7}  {0:>6}  {0:>6}  {0:>6}", "N/A");
     const std::string wrong = one->wrong >= 0 ? fmt::to_string(one->wrong) : "N/A";
     return fmt::format("  {}  {}  {}  {:>6}", in_width(one->time, kTime),
-                       in_width(one->algbw, kRate), in_width(one->busbw, kRate), wrong);
+                       in_width(one->stored.number("algbw_GBps"), kRate),
+                       in_width(one->busbw, kRate), wrong);
 }
 
 std::string calls(const Message* one) {
     if (one == nullptr) return fmt::format("  {0:>7}  {0:>7}  {0:>7}  {0:>7}", "N/A");
     std::string text;
-    for (const double value : {one->min, one->max, one->p99, one->cv_percent})
-        text += "  " + in_width(value, kTime);
+    for (const char* column : {"min_us", "max_us", "p99_us", "cv_percent"})
+        text += "  " + in_width(one->stored.number(column), kTime);
     return text;
 }
 
@@ -74,9 +74,11 @@ struct Line {
 
 std::string row(const Line& line, bool per_iter) {
     const Message& any = *(line.places[0] != nullptr ? line.places[0] : line.places[1]);
-    std::string text = fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", any.bytes, any.elements,
-                                   base::one_line(base::nccl_tests_word(any.dtype)),
-                                   base::one_line(any.redop), any.root);
+    const double root = any.stored.number("root");  // buckets have none
+    std::string text =
+        fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", any.bytes, any.stored.number("elements"),
+                    base::one_line(base::nccl_tests_word(any.dtype)), base::one_line(any.redop),
+                    std::isnan(root) ? -1 : root);
     for (const Message* place : line.places) text += first_columns(place);
     for (const Message* place : line.places)
         if (per_iter) text += calls(place);
@@ -161,13 +163,12 @@ std::string preamble(const Run& run, const std::vector<Message>& all) {
 
 std::string nccl_text(const Run& run) {
     auto all = model::messages_of(run);
-    if (const Table* buckets = run.find_table("buckets"))
-        for (auto& one : model::messages_in(*buckets)) {
-            one.op = "gradient buckets of " + run.setting(setting::kFromModel);
-            one.redop = "sum", one.place = "in-place";
-            one.ranks = static_cast<std::int64_t>(run.hosts.size());
-            all.push_back(std::move(one));
-        }
+    for (auto& one : model::messages_of(run, "buckets")) {
+        one.op = "gradient buckets of " + run.setting(setting::kFromModel);
+        one.redop = "sum", one.place = "in-place";
+        one.ranks = static_cast<std::int64_t>(run.hosts.size());
+        all.push_back(std::move(one));
+    }
     if (all.empty()) return "";
     InsertionOrderedMap<std::tuple<std::string, std::string, std::string>,
                         std::vector<const Message*>>

@@ -37,7 +37,9 @@ std::string csv_rows(const Run& run) {
                  m.name,
                  m.unit,
                  results::kind_name(m.kind)};
-        for (const auto& [name, value] : model::fields_of(m.summary)) cells.emplace_back(value);
+        cells.emplace_back(m.summary.n);
+        for (auto s = m.summary; const auto& field : results::kSummaryFields)
+            cells.emplace_back(field.of(s));
         cells.emplace_back(m.rank_reduction);
         for (const auto& [name, value] : model::storage_place(run)) cells.emplace_back(value);
         cells.emplace_back(run.cut_short());
@@ -51,9 +53,12 @@ std::string csv_rows(const Run& run) {
 Json measurements_json(const Run& run) {
     Json all = Json::array();
     for (const auto& m : run.measurements) {
-        Json json{{"name", m.name}, {"unit", m.unit}, {"kind", results::kind_name(m.kind)}};
-        for (const auto& [name, value] : model::fields_of(m.summary)) json[name] = value;
-        json["n"] = m.summary.n;  // an integer
+        Json json{{"name", m.name},
+                  {"unit", m.unit},
+                  {"kind", results::kind_name(m.kind)},
+                  {"n", m.summary.n}};
+        for (auto s = m.summary; const auto& [name, of] : results::kSummaryFields)
+            json[name] = of(s);
         json["rank_reduction"] = m.rank_reduction;
         all.push_back(std::move(json));
     }

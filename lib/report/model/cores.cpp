@@ -69,61 +69,39 @@ Cores gpus_of(const Run& run, const std::vector<HostRow>& rows) {
     return cores;
 }
 
-// The ranks of one host: their CPUs and their threads.
-struct Host {
-    std::vector<std::set<std::size_t>> cpus;
-    std::vector<std::size_t> threads;
-};
-
-// Ranks of a host, by index, that share CPUs, directly or through other ranks.
+// Ranks of a host that share CPUs, directly or through other ranks.
 struct Sharers {
     std::set<std::size_t> cpus;
-    std::vector<std::size_t> ranks;
+    std::size_t threads, useful;      // useful: at most as many threads of each rank as it has CPUs
+    std::string oversubscribed = {};  // a rank with more threads than CPUs
 };
 
-std::vector<Sharers> sharers_on(const Host& host) {
-    std::vector<Sharers> all;
-    for (std::size_t i = 0; i < host.cpus.size(); ++i) {
-        const auto shares = [&](const Sharers& other) {
-            return std::ranges::any_of(host.cpus[i],
-                                       [&](auto cpu) { return other.cpus.contains(cpu); });
-        };
-        Sharers joined;
-        for (const auto& other : all) {
-            if (!shares(other)) continue;
-            joined.cpus.insert(other.cpus.begin(), other.cpus.end());
-            joined.ranks.insert(joined.ranks.end(), other.ranks.begin(), other.ranks.end());
-        }
-        std::erase_if(all, shares);
-        joined.cpus.insert(host.cpus[i].begin(), host.cpus[i].end());
-        joined.ranks.push_back(i);
-        all.push_back(std::move(joined));
-    }
-    return all;
+// Joins the rank with all ranks with which it shares CPUs.
+void add(std::vector<Sharers>& of_host, Sharers rank) {
+    std::erase_if(of_host, [&](const Sharers& other) {
+        if (std::ranges::none_of(other.cpus, [&](auto cpu) { return rank.cpus.contains(cpu); }))
+            return false;
+        rank.cpus.insert(other.cpus.begin(), other.cpus.end());
+        rank.threads += other.threads;
+        rank.useful += other.useful;
+        if (rank.oversubscribed.empty()) rank.oversubscribed = other.oversubscribed;
+        return true;
+    });
+    of_host.push_back(std::move(rank));
 }
 
-// Counts the cores of each set of ranks that share CPUs: at most the cores of the set, and at most
-// as many as its threads can use.
-void add(Cores& cores, const Host& host) {
-    for (const auto& [cpus, ranks] : sharers_on(host)) {
-        std::size_t threads = 0, useful = 0;
-        for (const auto i : ranks) {
-            const std::size_t own = host.cpus[i].size();
-            if (host.threads[i] > own)
-                cores.oversubscription =
-                    threads_on(host.threads[i], "compute thread", own, cores.unit) + " of a rank";
-            threads += host.threads[i];
-            useful += std::min(host.threads[i], own);
-        }
-        const std::size_t there = cpus.size();
-        if (useful > there)
-            cores.oversubscription = threads_on(threads, "compute thread", there, cores.unit);
-        cores.count += std::min(useful, there);
-    }
+// Counts the cores of ranks that share CPUs: at most their cores, and at most as many as their
+// threads can use.
+void count(Cores& cores, const Sharers& ranks) {
+    const std::size_t there = ranks.cpus.size();
+    if (!ranks.oversubscribed.empty()) cores.oversubscription = ranks.oversubscribed;
+    if (ranks.useful > there)
+        cores.oversubscription = threads_on(ranks.threads, "compute thread", there, cores.unit);
+    cores.count += std::min(ranks.useful, there);
 }
 
 Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
-    std::map<std::string, Host> hosts;
+    std::map<std::string, std::vector<Sharers>> hosts;
     const bool physical =
         std::ranges::none_of(rows, [](const HostRow& row) { return row.cores.empty(); });
     Cores cores{.unit = physical ? "core" : "CPU"};
@@ -132,13 +110,16 @@ Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
         const std::size_t threads = threads_of(run, row);
         if (!own) return {.why_not = "the CPUs of its ranks are not stored"};
         if (threads == 0) return {.why_not = "its number of compute threads is not stored"};
-        hosts[row.host].cpus.push_back(*own);
-        hosts[row.host].threads.push_back(threads);
+        Sharers rank{*own, threads, std::min(threads, own->size())};
+        if (threads > own->size())
+            rank.oversubscribed =
+                threads_on(threads, "compute thread", own->size(), cores.unit) + " of a rank";
+        add(hosts[row.host], std::move(rank));
     }
     const auto quota = base::number_in(run.fact(fact::kCpuQuota));  // per host
     for (const auto& [name, host] : hosts) {
         const std::size_t before = cores.count;
-        add(cores, host);
+        for (const auto& ranks : host) count(cores, ranks);
         if (!quota || !(*quota > 0) || static_cast<double>(cores.count - before) <= *quota)
             continue;
         cores.oversubscription = fmt::format("threads on {}, but the cgroup allows {:g}",

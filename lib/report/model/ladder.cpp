@@ -18,7 +18,6 @@ namespace {
 
 using results::Measurement;
 using results::Run;
-using results::Table;
 
 constexpr const char* kAsFast = "as fast";  // as the fastest row: the intervals overlap
 
@@ -48,43 +47,39 @@ const std::vector<Column>& columns() {
 }
 
 // Older programs stored neither file system, fsync nor cache: "unknown".
-Cell stored_cell(const Table& stored, std::size_t row, const Run& run, const std::string& name) {
+Cell stored_cell(const StoredRow& row, const Run& run, const std::string& name) {
     if (name == vocabulary::kJobTime)
-        return {number_at(stored, name, row),
-                {number_at(stored, "low_s", row), number_at(stored, "high_s", row)}};
+        return {row.number(name), {row.number("low_s"), row.number("high_s")}};
     if (name == setting::kFsync && !fsync_of(run).empty()) return fsync_of(run);
     const bool is_place = name == "cache" || name == "file_system" || name == setting::kFsync;
-    if (is_place && stored.find<std::string>(name) == nullptr) return "unknown";
-    return cell_at(stored, name, row);
+    if (is_place && row.table->find<std::string>(name) == nullptr) return "unknown";
+    return row.cell(name);
 }
 
-void add_row(Frame& table, const Table& stored, std::size_t row, const Run& run) {
+void add_row(Frame& table, const StoredRow& row, const Run& run) {
     table.rows.emplace_back();
-    for (const Column& column : columns())
-        table.put(column, stored_cell(stored, row, run, column.name));
+    for (const Column& column : columns()) table.put(column, stored_cell(row, run, column.name));
     auto& caveats = table.rows.back().caveats;
     const std::string& verified = table.at(table.rows.size() - 1, "verified").text;
     if (verified == "NO") caveats.push_back({CaveatKind::invalid, "verification failed"});
     if (verified != "NO" && verified != "yes") caveats.push_back({CaveatKind::not_verified});
-    if (const auto mark = text_at(stored, "mark", row); !mark.empty())
+    if (const auto mark = row.text("mark"); !mark.empty())
         caveats.push_back({CaveatKind::said, mark});
 }
 
 // Adds the ranks, or the workers, to the names of a strategy if one of its rows has more than one.
 void name_rows(Frame& table) {
-    for (std::size_t row = 0; row < table.rows.size(); ++row) {
-        std::string name = table.at(row, "rung").text;
-        for (const auto& [column, what] : {std::pair{"ranks", "rank"}, {"workers", "worker"}}) {
-            double most = 1;
-            for (std::size_t other = 0; other < table.rows.size(); ++other)
-                if (table.at(other, "rung").text == table.at(row, "rung").text)
-                    most = std::fmax(most, table.at(other, column).number);
-            if (most > 1)
-                name +=
-                    ", " + counted(static_cast<std::size_t>(table.at(row, column).number), what);
+    for (const auto& [strategy, rows] : table.group_by({table.find("rung")}))
+        for (const std::size_t row : rows) {
+            std::string name = strategy.front();
+            for (const auto& [column, what] : {std::pair{"ranks", "rank"}, {"workers", "worker"}})
+                if (std::ranges::any_of(rows, [&, of = column](std::size_t other) {
+                        return table.at(other, of).number > 1;
+                    }))
+                    name += ", " +
+                            counted(static_cast<std::size_t>(table.at(row, column).number), what);
+            table.set(row, columns().front(), name);
         }
-        table.set(row, columns().front(), name);
-    }
 }
 
 double time_of(const Frame& table, std::size_t row) {
@@ -228,9 +223,7 @@ std::string records_text(const Run& run) {
 
 Ladder ladder_of(const Run& run) {
     Ladder ladder{.title = records_text(run)};
-    const Table* stored = run.find_table("ladder");
-    for (std::size_t row = 0; stored != nullptr && row < row_count(*stored); ++row)
-        add_row(ladder.table, *stored, row, run);
+    for (const auto& row : rows_of(run, "ladder")) add_row(ladder.table, row, run);
     complete(ladder, run.fact(fact::kLadderBaseline));
     return ladder;
 }

@@ -7,42 +7,31 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "report/model/values.hpp"
 
 namespace ranklab::report::model {
 namespace {
 
 using results::Run;
-using results::Table;
 
-Message message_at(const Table& table, std::size_t row) {
-    const auto text = [&](const char* column) { return text_at(table, column, row); };
-    const auto number = [&](const char* column) { return number_at(table, column, row); };
+Message message_at(const StoredRow& row) {
     const auto count = [&](const char* column, std::int64_t otherwise) {
-        return std::isfinite(number(column)) ? static_cast<std::int64_t>(number(column))
-                                             : otherwise;
+        const double number = row.number(column);
+        return std::isfinite(number) ? static_cast<std::int64_t>(number) : otherwise;
     };
-    return {.row = row,
-            .op = text("op"),
-            .level = text("level"),
-            .load = text("load"),
-            .dtype = text("dtype"),
-            .redop = text("redop"),
-            .place = text("place"),
-            .mark = text("mark"),
-            .root = count("root", -1),
+    return {.stored = row,
+            .op = row.text("op"),
+            .level = row.text("level"),
+            .load = row.text("load"),
+            .dtype = row.text("dtype"),
+            .redop = row.text("redop"),
+            .place = row.text("place"),
+            .mark = row.text("mark"),
             .ranks = count("ranks", 0),
             .bytes = count("bytes", 0),
-            .elements = count("elements", 0),
             .wrong = count("wrong_elements", -1),
-            .time = number(table.name == "nonblocking" ? "pure_us" : "time_us"),
-            .min = number("min_us"),
-            .max = number("max_us"),
-            .p99 = number("p99_us"),
-            .cv_percent = number("cv_percent"),
-            .algbw = number("algbw_GBps"),
-            .busbw = number("busbw_GBps"),
-            .interval = {number("low_us"), number("high_us")}};
+            .time = row.number(row.table->name == "nonblocking" ? "pure_us" : "time_us"),
+            .busbw = row.number("busbw_GBps"),
+            .interval = {row.number("low_us"), row.number("high_us")}};
 }
 
 std::string headline_of(const Run& run) {
@@ -61,19 +50,10 @@ std::string measured_name(const Message& one) {
 
 }  // namespace
 
-bool is_comm(const Run& run) {
-    return run.command == "comm";
-}
-
-std::vector<Message> messages_in(const Table& table) {
-    std::vector<Message> all;
-    for (std::size_t row = 0; row < row_count(table); ++row) all.push_back(message_at(table, row));
-    return all;
-}
-
 std::vector<Message> messages_of(const Run& run, std::string_view table) {
-    const Table* stored = run.find_table(table);
-    return stored == nullptr ? std::vector<Message>() : messages_in(*stored);
+    std::vector<Message> all;
+    for (const auto& row : rows_of(run, table)) all.push_back(message_at(row));
+    return all;
 }
 
 std::vector<SizeCurve> size_curves_of(const Run& run) {

@@ -8,29 +8,25 @@
 #include <string_view>
 #include <vector>
 
-#include "results/run.hpp"
-#include "stats/summary.hpp"
+#include "report/model/values.hpp"
 
 namespace ranklab::report::model {
 
 /// A row of the table, in us and GB/s; NaN for a missing number. In a row of `nonblocking`, `time`
 /// is without compute.
 struct Message {
-    std::size_t row = 0;
+    StoredRow stored;  ///< in the run's table, which must outlive it
     std::string op = {}, level = {}, load = {}, dtype = {}, redop = {}, place = {}, mark = {};
-    std::int64_t root = -1, ranks = 0, bytes = 0, elements = 0, wrong = -1;
-    double time = stats::kNone, min = stats::kNone, max = stats::kNone, p99 = stats::kNone,
-           cv_percent = stats::kNone, algbw = stats::kNone, busbw = stats::kNone;
+    std::int64_t ranks = 0, bytes = 0, wrong = -1;
+    double time = stats::kNone, busbw = stats::kNone;
     stats::Interval interval = {};
 
     bool in_place() const { return place == "in-place"; }
 };
 
-bool is_comm(const results::Run& run);
-/// The rows in the order stored; none if the run lacks the table.
+/// The rows in the order stored; none if the run lacks the table. `table` may be `fits`,
+/// `nonblocking` or `buckets`, too, which have some of these columns.
 std::vector<Message> messages_of(const results::Run& run, std::string_view table = "messages");
-/// The rows of any table with some of these columns (`fits`, `nonblocking`, `buckets`).
-std::vector<Message> messages_in(const results::Table& table);
 
 /// Messages that differ in their size alone, ascending.
 using SizeCurve = std::vector<Message>;

@@ -19,7 +19,7 @@ constexpr std::size_t kMostCandidates = 32;  // runs of comm that are read in fu
 
 // Whether the run of comm measured the network of the training: no machine condition differs.
 bool is_network_of(const Run& comm, const Run& training) {
-    if (!is_comm(comm) || !comm.valid || !measures_network(comm)) return false;
+    if (comm.command != "comm" || !comm.valid || !measures_network(comm)) return false;
     const auto of_training = machine_of(training);
     for (const auto& [key, value] : machine_of(comm))
         if (const auto its = of_training.find(key);
@@ -105,7 +105,7 @@ NetworkCost network_cost(const Run& comm, const Run& training) {
         cost.network.s += s;
         cost.network.range.low += range.low;
         cost.network.range.high += range.high;
-        cost.step_s += row.number(std::string(vocabulary::kTransferTime));
+        cost.step_s += row.number(vocabulary::kTransferTime);
     }
     return cost;
 }

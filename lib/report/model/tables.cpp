@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "base/error.hpp"
 #include "base/terminal.hpp"
@@ -49,21 +48,17 @@ bool says_something(const results::Column& column) {
            std::ranges::any_of(*numbers, [](double number) { return !std::isnan(number); });
 }
 
-std::vector<std::size_t> shown_rows(const Table& table, std::size_t rows, std::size_t most,
-                                    std::string& by) {
-    std::vector<std::size_t> order(rows);
-    std::iota(order.begin(), order.end(), std::size_t{0});
+// Keeps `most` rows. Returns the column whose largest values were kept, or "".
+std::string_view keep(std::vector<StoredRow>& rows, const Table& table, std::size_t most) {
+    if (rows.size() <= most) return "";
     const auto* const worst = std::ranges::find(kWorst, table.name, &Worst::table);
-    if (rows > most && worst != kWorst.end()) {
-        by = worst->column;
-        const auto value = [&](std::size_t row) {
-            const double number = number_at(table, by, row);
-            return std::isnan(number) ? -HUGE_VAL : number;
-        };
-        std::ranges::stable_sort(order, std::greater(), value);
-    }
-    order.resize(std::min(rows, most));
-    return order;
+    const std::string_view by = worst == kWorst.end() ? "" : worst->column;
+    std::ranges::stable_sort(rows, std::greater(), [&](const StoredRow& row) {
+        const double number = by.empty() ? 0 : row.number(by);
+        return std::isnan(number) ? -HUGE_VAL : number;
+    });
+    rows.resize(most);
+    return by;
 }
 
 // A shown column, and the stored columns of its interval.
@@ -88,9 +83,9 @@ std::vector<Shown> columns_of(const Table& table) {
     return shown;
 }
 
-Cell cell_of(const Table& table, const Shown& shown, std::size_t row) {
-    Cell cell = cell_at(table, shown.name, row);
-    cell.interval = {number_at(table, shown.low, row), number_at(table, shown.high, row)};
+Cell cell_of(const StoredRow& row, const Shown& shown) {
+    Cell cell = row.cell(shown.name);
+    cell.interval = {row.number(shown.low), row.number(shown.high)};
     return cell;
 }
 
@@ -113,7 +108,7 @@ std::string width_of(const results::Run& run) {
 }
 
 std::string rate_of(const results::Run& run) {
-    if (is_comm(run) && run.hosts.size() < 2) return "";  // nothing was sent
+    if (run.command == "comm" && run.hosts.size() < 2) return "";  // nothing was sent
     for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, run.command)) {
         const auto* const found = run.find(name);
         if (found != nullptr && found->kind == results::Kind::rate && found->summary.n > 0)
@@ -159,19 +154,19 @@ Frame frame_of(const Table& table, std::size_t most) {
     for (auto& column : frame.columns)
         if (&column == &frame.columns.front() || column.name == "bytes" || column.name == "level")
             column.role = Role::key;
-    std::string by;
-    const std::size_t rows = row_count(table);
-    const auto order = shown_rows(table, rows, most, by);
-    for (const std::size_t row : order) {
+    auto rows = rows_of(table);
+    const std::size_t all = rows.size();
+    const auto by = keep(rows, table, most);
+    for (const auto& row : rows) {
         frame.rows.emplace_back();
-        for (const auto& one : shown) frame.rows.back().cells.push_back(cell_of(table, one, row));
-        if (const auto mark = text_at(table, "mark", row); !mark.empty())
+        for (const auto& one : shown) frame.rows.back().cells.push_back(cell_of(row, one));
+        if (const auto mark = row.text("mark"); !mark.empty())
             frame.rows.back().caveats.push_back({CaveatKind::said, mark});
     }
-    if (rows > order.size())
-        frame.notes.push_back(fmt::format("{} more rows{}: ranklab report --format json shows all",
-                                          rows - order.size(),
-                                          by.empty() ? "" : " (shown: the largest " + by + ")"));
+    if (all > rows.size())
+        frame.notes.push_back(
+            fmt::format("{} more rows{}: ranklab report --format json shows all", all - rows.size(),
+                        by.empty() ? "" : fmt::format(" (shown: the largest {})", by)));
     return frame;
 }
 

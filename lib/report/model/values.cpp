@@ -15,18 +15,6 @@
 namespace ranklab::report::model {
 namespace {
 
-std::size_t rows_of(const results::Column& column) {
-    return std::visit([](const auto& values) { return values.size(); }, column.values);
-}
-
-// The column of that name; nullptr if it is missing or has no such row.
-const results::Column* find_cell(const results::Table& table, const std::string& name,
-                                 std::size_t row) {
-    for (const auto& column : table.columns)
-        if (column.name == name && row < rows_of(column)) return &column;
-    return nullptr;
-}
-
 struct Field {
     const char* name;
     std::string (*of)(const results::Run& run);
@@ -143,62 +131,57 @@ std::vector<std::string> names_shown(vocabulary::Shown where) {
     return names;
 }
 
-std::vector<std::pair<std::string, double>> fields_of(const stats::Summary& s) {
-    return {{"n", static_cast<double>(s.n)},
-            {"median", s.median},
-            {"mean", s.mean},
-            {"min", s.min},
-            {"max", s.max},
-            {"p95", s.p95},
-            {"p99", s.p99},
-            {"ci95_low", s.ci95.low},
-            {"ci95_high", s.ci95.high}};
-}
-
 double final_value(const results::Run& run, const std::string& measurement) {
     for (const double value : {last_of_epochs(run, measurement), run.median(measurement)})
         if (std::isfinite(value)) return value;
     return stats::kNone;
 }
 
-std::size_t row_count(const results::Table& table) {
-    std::size_t rows = table.columns.empty() ? 0 : std::numeric_limits<std::size_t>::max();
-    for (const auto& column : table.columns) rows = std::min(rows, rows_of(column));
-    return rows;
+const results::Column* StoredRow::find(std::string_view name) const {
+    const auto found = std::ranges::find(table->columns, name, &results::Column::name);
+    return found == table->columns.end() ? nullptr : &*found;
 }
 
-double number_at(const results::Table& table, const std::string& name, std::size_t row) {
-    const results::Column* column = find_cell(table, name, row);
+double StoredRow::number(std::string_view name) const {
+    const results::Column* column = find(name);
     if (column == nullptr) return stats::kNone;
     if (const auto* doubles = std::get_if<std::vector<double>>(&column->values))
         return (*doubles)[row];
-    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column->values))
-        return static_cast<double>((*ints)[row]);
-    return stats::kNone;
+    const auto* ints = std::get_if<std::vector<std::int64_t>>(&column->values);
+    return ints == nullptr ? stats::kNone : static_cast<double>((*ints)[row]);
 }
 
-std::string text_at(const results::Table& table, const std::string& name, std::size_t row) {
-    const results::Column* column = find_cell(table, name, row);
+std::string StoredRow::text(std::string_view name) const {
+    const results::Column* column = find(name);
     if (column == nullptr) return "";
     if (const auto* texts = std::get_if<std::vector<std::string>>(&column->values))
         return (*texts)[row];
-    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column->values))
-        return std::to_string((*ints)[row]);
-    return fmt::format("{:.4g}", number_at(table, name, row));
+    const double value = number(name);
+    return std::holds_alternative<std::vector<double>>(column->values)
+               ? fmt::format("{:.4g}", value)
+               : fmt::format("{}", value);
+}
+
+Cell StoredRow::cell(std::string_view name) const {
+    const results::Column* column = find(name);
+    if (column == nullptr) return {};
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&column->values))
+        return (*texts)[row];
+    return number(name);
+}
+
+std::vector<StoredRow> rows_of(const results::Table& table) {
+    std::size_t rows = table.columns.empty() ? 0 : std::numeric_limits<std::size_t>::max();
+    for (const auto& column : table.columns)
+        rows = std::min(rows, std::visit([](const auto& v) { return v.size(); }, column.values));
+    std::vector<StoredRow> all;
+    for (std::size_t row = 0; row < rows; ++row) all.push_back({&table, row});
+    return all;
 }
 
 std::vector<StoredRow> rows_of(const results::Run& run, std::string_view name) {
-    std::vector<StoredRow> rows;
     const results::Table* table = run.find_table(name);
-    for (std::size_t row = 0; table != nullptr && row < row_count(*table); ++row)
-        rows.push_back({table, row});
-    return rows;
-}
-
-Cell cell_at(const results::Table& table, const std::string& column, std::size_t row) {
-    const double number = number_at(table, column, row);
-    if (!std::isnan(number)) return number;
-    return table.find<std::string>(column) == nullptr ? "" : text_at(table, column, row);
+    return table == nullptr ? std::vector<StoredRow>() : rows_of(*table);
 }
 
 std::vector<StoredRow> step_parts(const results::Run& run) {

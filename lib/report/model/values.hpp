@@ -34,33 +34,28 @@ inline std::size_t node_count(const results::Run& run) {
 /// The measurements of all commands that `where` shows.
 std::vector<std::string> names_shown(vocabulary::Shown where);
 
-/// The numbers of a summary with their names in exports.
-std::vector<std::pair<std::string, double>> fields_of(const stats::Summary& summary);
-
 /// The value after the last epoch, since the median over epochs is of a half-trained model; without
 /// epochs the median. NaN if there is none.
 double final_value(const results::Run& run, const std::string& measurement);
 
-std::size_t row_count(const results::Table& table);
-/// A number of the table; NaN if there is no such column, row or number.
-double number_at(const results::Table& table, const std::string& column, std::size_t row);
-/// A cell as text; "" if there is no such column or row.
-std::string text_at(const results::Table& table, const std::string& column, std::size_t row);
-
-/// A row of a stored table, for loops: its cells as in number_at and text_at.
+/// A row of a stored table, which must outlive it.
 struct StoredRow {
-    const results::Table* table;
-    std::size_t row;
+    const results::Table* table = nullptr;
+    std::size_t row = 0;
 
-    double number(const std::string& column) const { return number_at(*table, column, row); }
-    std::string text(const std::string& column) const { return text_at(*table, column, row); }
+    /// NaN if there is no such column or number.
+    double number(std::string_view column) const;
+    /// "" if there is no such column.
+    std::string text(std::string_view column) const;
+    /// The number, else the text; empty for NaN, or if there is no such column.
+    Cell cell(std::string_view column) const;
+
+  private:
+    const results::Column* find(std::string_view column) const;
 };
-/// The rows of a table; none if the run lacks it.
+std::vector<StoredRow> rows_of(const results::Table& table);
+/// No rows if the run lacks the table.
 std::vector<StoredRow> rows_of(const results::Run& run, std::string_view table);
-
-/// The number of a cell, its text if it has none; empty for NaN, or if there is no such column or
-/// row.
-Cell cell_at(const results::Table& table, const std::string& column, std::size_t row);
 
 /// The phases of a training step in the table `phases`, without the step itself: `per_hit_s` and
 /// `percent` are means over ranks and counted steps, which add up to the mean step. (Measurements

@@ -43,7 +43,7 @@ std::string rate_of(const std::string& command) {
 std::string task_of(const Run& run) {
     if (run.command == "io")
         return "Writing " + model::records_text(run) + " on " + model::file_system_of(run);
-    if (model::is_comm(run)) return model::headline_task(run);
+    if (run.command == "comm") return model::headline_task(run);
     std::string task = run.setting(setting::kModel);
     for (const auto key : {setting::kData, setting::kWidth})
         if (const auto value = run.setting(key); !value.empty() && value != "1")
@@ -90,7 +90,7 @@ Data headlines_of(const figures::Source& source) {
             !groups.has(group, rate_of(groups.command(group))))
             continue;
         const auto& run = source.newest(group);
-        if (model::is_comm(run) && !model::measures_network(run)) continue;
+        if (run.command == "comm" && !model::measures_network(run)) continue;
         const std::string task = task_of(run);
         auto& [name, some] = workloads[task];
         name = task, some.push_back(group);

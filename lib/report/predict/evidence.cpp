@@ -116,15 +116,13 @@ void add_levels(forecast::MeasuredNetwork& network, const Run& run,
 }
 
 // Share of computing taken, at the message size nearest to a background allreduce's piece, or NaN.
-double compute_share_of(const Run& run, const std::vector<model::Message>& calls) {
+double compute_share_of(const std::vector<model::Message>& calls) {
     const auto nearest = std::ranges::max_element(calls, {}, [](const model::Message& one) {
         const double ratio = base::real(one.bytes) / forecast::kBackgroundPiece;
         return std::min(ratio, 1 / ratio);
     });
     if (nearest == calls.end()) return stats::kNone;
-    const auto at = [&](const char* column) {
-        return model::number_at(*run.find_table("nonblocking"), column, nearest->row);
-    };
+    const auto at = [&](const char* column) { return nearest->stored.number(column); };
     return std::clamp((at("overall_us") - at("compute_us")) / at("pure_us"), 0.0, 1.0);
 }
 
@@ -135,20 +133,19 @@ void add_network(Evidence& found, const Run& run) {
     add_levels(found.blocking, run, model::allreduces_in(run, "messages", dtype));
     add_levels(found.background, run, background);
     double& share = found.compute_share[model::node_count(run) > 1 ? 1 : 0];
-    if (std::isnan(share)) share = compute_share_of(run, background);
+    if (std::isnan(share)) share = compute_share_of(background);
 }
 
 // The gradients in the order of backward, with their bytes after compression.
 std::vector<forecast::Gradient> gradients_of(const Run& profile) {
-    const auto& table = *profile.find_table("layers");
     const double narrower =
         model::gradient_type(profile) == profile.setting(setting::kCompress) ? 0.5 : 1;
     double backward_s = 0;
     std::vector<forecast::Gradient> gradients;
-    for (std::size_t row = 0; row < model::row_count(table); ++row) {
-        backward_s += model::number_at(table, "backward_s", row);
-        gradients.push_back({narrower * model::number_at(table, "parameter_bytes", row),
-                             model::number_at(table, "gradient_ready_s", row)});
+    for (const auto& row : model::rows_of(profile, "layers")) {
+        backward_s += row.number("backward_s");
+        gradients.push_back(
+            {narrower * row.number("parameter_bytes"), row.number("gradient_ready_s")});
     }
     for (auto& gradient : gradients) gradient.ready = std::min(1.0, gradient.ready / backward_s);
     std::ranges::stable_sort(gradients, {}, &forecast::Gradient::ready);
@@ -188,7 +185,7 @@ Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
         return !found.alone.contains(number_of(*one.run, setting::kBatchSize, 0));
     });
     for (const auto* run : newest)
-        if (model::is_comm(*run) && run->valid && model::measures_network(*run) &&
+        if (run->command == "comm" && run->valid && model::measures_network(*run) &&
             run->setting(setting::kBackend) == profile.setting(setting::kBackend))
             add_network(found, *run);
     for (auto* network : {&found.blocking, &found.background})

@@ -183,7 +183,8 @@ std::vector<results::Run> runs_for_mechanism(const model::ChosenRuns& chosen) {
     const auto take = [&](results::Run&& run) { runs.push_back(std::move(run)); };
     chosen.visit(results::Detail::all, take,
                  [](const auto& run) { return run.command == "train"; });
-    chosen.file().visit(results::Detail::summaries, model::is_comm, take);
+    chosen.file().visit(
+        results::Detail::summaries, [](const auto& run) { return run.command == "comm"; }, take);
     return runs;
 }
 
