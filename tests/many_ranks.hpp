@@ -35,9 +35,26 @@ class ManyRanks final : public comm::Communicator {
     int local_size() const override { return ranks_; }
 
     void barrier() override { ++calls; }
-    void broadcast(comm::BufferView buffer, int) override { note(buffer.bytes()); }
-    void allreduce(comm::BufferView buffer, comm::ReduceOp op) override {
-        note(buffer.bytes());
+    comm::Request start(const comm::Transfer& transfer) override {
+        note(transfer.receive.bytes());
+        if (transfer.operation == comm::Operation::allreduce)
+            reduce(transfer.receive, transfer.op);
+        else if (transfer.operation == comm::Operation::allgather)
+            gather(transfer.send, transfer.receive);
+        else if (transfer.operation != comm::Operation::broadcast)
+            throw std::logic_error("not played");
+        return {};
+    }
+    std::unique_ptr<comm::Communicator> split(int, int) override {
+        return std::make_unique<ManyRanks>(ranks_, others_, rank_);
+    }
+
+    std::size_t calls = 0;
+    std::size_t bytes = 0;    ///< that this rank got, of all calls
+    std::size_t largest = 0;  ///< of one call
+
+  private:
+    void reduce(comm::BufferView buffer, comm::ReduceOp op) const {
         if (!others_) {
             if (op == comm::ReduceOp::sum) throw std::logic_error("sums of ranks that are alike");
             return;
@@ -56,14 +73,7 @@ class ManyRanks final : public comm::Communicator {
         }
         std::ranges::copy(all, mine.begin());
     }
-    comm::Request start_allreduce(comm::BufferView buffer, comm::ReduceOp op) override {
-        allreduce(buffer, op);
-        return {};
-    }
-    void allgather(comm::BufferView send, comm::BufferView receive) override {
-        if (receive.count != send.count * static_cast<std::size_t>(ranks_))
-            throw std::logic_error("an allgather into another size");
-        note(receive.bytes());
+    void gather(const comm::BufferView& send, const comm::BufferView& receive) const {
         for (int rank = 0; rank < ranks_ && send.bytes() > 0; ++rank) {
             comm::BufferView part = send;
             part.data = static_cast<std::byte*>(receive.data) +
@@ -72,18 +82,6 @@ class ManyRanks final : public comm::Communicator {
             if (others_ && rank != rank_) others_(rank, part);
         }
     }
-    void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override {
-        throw std::logic_error("not played");
-    }
-    std::unique_ptr<comm::Communicator> split(int, int) override {
-        return std::make_unique<ManyRanks>(ranks_, others_, rank_);
-    }
-
-    std::size_t calls = 0;
-    std::size_t bytes = 0;    ///< that this rank got, of all calls
-    std::size_t largest = 0;  ///< of one call
-
-  private:
     void note(std::size_t received) {
         ++calls;
         bytes += received;

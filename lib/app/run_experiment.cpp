@@ -48,10 +48,10 @@ void print_header(const experiments::Plan& plan, const options::Options& given,
     const bool all = common.verbose || common.dry_run;
     print("# {}\n{}", version_line(),
           all ? placement_header(launch.placements) : placement_line(launch.placements));
-    const auto settled = plan.settings();
+    const auto& settled = plan.settings;
     print_settings(all ? experiments::settings_of(settled)
                        : short_settings(settled, given, launch.placements.size()));
-    std::vector<results::Setting> facts = plan.facts();
+    std::vector<results::Setting> facts = plan.facts;
     if (!all) std::erase_if(facts, [](const auto& fact) { return fact.key != "note"; });
     print_settings(facts);
     if (!all) print("# all other settings: --verbose\n");
@@ -64,7 +64,7 @@ void print_answer(const experiments::Plan& plan, const CommonSettings& common,
                   const std::vector<results::Run>& runs) {
     if (common.quiet || common.json) return;
     const results::Run& last = runs.back();
-    if (plan.prints_as_nccl_tests())
+    if (plan.prints_as_nccl_tests)
         print("{}", report::formats::nccl_text(last));
     else if (common.verbose)
         for (const auto& run : runs) print("\n{}", report::formats::run_text(run, true));
@@ -97,7 +97,7 @@ void print_stored(const CommonSettings& common, const std::vector<results::Run>&
 }
 
 void print_listings(const Experiment& experiment) {
-    for (const auto& listing : experiment.listings()) {
+    for (const auto& listing : experiment.listings) {
         std::size_t width = 18;
         for (const auto& [name, summary] : listing.entries) width = std::max(width, name.size());
         print("{}\n", listing.title);
@@ -162,10 +162,10 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
         common.threads,
         launch.placements[static_cast<std::size_t>(session.control().rank())].threads);
     const auto plan = experiment.settle(given, common, session.control());
-    if (session.is_root()) print_header(*plan, given, common, launch);
+    if (session.is_root()) print_header(plan, given, common, launch);
     warn_of(launch.warnings, session);
     if (common.dry_run) {
-        plan->rehearse(session.control());
+        plan.rehearse(session.control());
         return 0;
     }
     check_results_file(session, common);
@@ -174,22 +174,14 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
     TerminalProgress& progress = session.progress();
     if (session.is_root() && !common.quiet) progress.speak();
     session.watch(common.stall_timeout);
-    RunFacts facts(session, launch, common, plan->uses_gpus());
-    auto runs = plan->run({session.control(), progress, &session.start_up(), facts.counted_part()});
+    RunFacts facts(session, launch, common, plan.uses_gpus);
+    auto runs = plan.run({session.control(), progress, &session.start_up(), facts.counted_part()});
     base::StopSignals::acknowledge();  // a signal that ended the work must not end the storing
     facts.gather();
     if (session.is_root() && !runs.all.empty())
-        facts.complete(runs.all, {experiment.command(), command_line,
-                                  experiments::settings_of(plan->settings())});
-    return deliver(session, *plan, common, runs);
-}
-
-options::Schema schema_of(const Experiment& experiment) {
-    options::Schema schema;
-    experiment.describe(schema);
-    schema.append(vocabulary::common_settings());
-    describe_help(schema);
-    return schema;
+        facts.complete(runs.all,
+                       {experiment.command, command_line, experiments::settings_of(plan.settings)});
+    return deliver(session, plan, common, runs);
 }
 
 }  // namespace
@@ -197,11 +189,13 @@ options::Schema schema_of(const Experiment& experiment) {
 int run_experiment(int argc, char** argv, const Experiment& experiment) {
     base::StopSignals::note_warnings();
     const auto words = arguments_of(argc, argv);
-    const std::string command_line = command_line_of(experiment.command(), words);
+    const std::string command_line = command_line_of(experiment.command, words);
+    auto schema = experiment.options;
+    schema.append(vocabulary::common_settings());
+    describe_help(schema);
     return run_mpi_program(
-        {.command = {{experiment.command(), "[options]", experiment.summary(),
-                      experiment.examples()},
-                     schema_of(experiment)},
+        {.command = {{experiment.command, "[options]", experiment.summary, experiment.examples},
+                     std::move(schema)},
          .work =
              [&](Session& session, const options::Options& given) {
                  return run(session, experiment, given, command_line);
@@ -214,7 +208,7 @@ int run_experiment(int argc, char** argv, const Experiment& experiment) {
                  if (is_output_rank()) print_listings(experiment);
                  return true;
              },
-         .needs = [&](const options::Options& given) { return experiment.needs(given); }},
+         .needs = experiment.needs},
         words);
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "comm/operation.hpp"
+#include "comm/communicator.hpp"
 
 namespace ranklab::comm {
 
@@ -27,8 +27,6 @@ struct BackendEntry {
     std::function<std::unique_ptr<Communicator>(Communicator& control)> make;
     /// Library and version, "NCCL 2.28.9 (/opt/nccl/lib/libnccl.so.2)". May load the library.
     std::function<std::string()> library;
-    /// Prepares an operation; the communicator must outlive it. Collective.
-    std::function<std::unique_ptr<Prepared>(Communicator& data, const Transfer& transfer)> prepare;
     /// Whether the backend has the operation, in-place or with separate send and receive buffers.
     std::function<bool(Operation operation, bool in_place)> offers;
 };
@@ -48,19 +46,7 @@ inline BackendEntry default_backend(Memory memory) {
     return *std::ranges::find(all, memory, &BackendEntry::memory);
 }
 
-// Checks before a library call, in which a wrong buffer would hang or crash.
-
-/// Throws Error unless `whole` holds one `part` per rank, of the same type.
-inline void need_whole_of_parts(const BufferView& part, const BufferView& whole, int ranks,
-                                const char* call) {
-    if (whole.count == part.count * static_cast<std::size_t>(ranks) && whole.dtype == part.dtype)
-        return;
-    throw base::Error(
-        fmt::format("internal: {} of {} elements per rank over {} ranks was given a buffer of {}",
-                    call, part.count, ranks, whole.count));
-}
-
-/// Throws base::Error for device memory.
+/// Throws base::Error for device memory, in which the backend's library would crash.
 inline void need_host(const BufferView& buffer, const char* backend) {
     if (buffer.memory == Memory::host) return;
     throw base::Error(

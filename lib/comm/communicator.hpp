@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include "comm/buffer.hpp"
+#include "comm/operation.hpp"
 
 namespace ranklab::comm {
 
@@ -51,14 +51,21 @@ class Communicator {
     virtual int local_size() const = 0;
 
     virtual void barrier() = 0;
-    virtual void broadcast(BufferView buffer, int root) = 0;
+    /// Performs the operation once and returns when it is complete.
+    virtual void run(const Transfer& transfer);
+    /// Starts the operation and returns. The transfer itself need not outlive the call.
+    virtual Request start(const Transfer& transfer) = 0;
+    /// This rank's result. In place, its position within the buffer depends on the backend.
+    virtual BufferView result_of(const Transfer& transfer) const;
+
+    void broadcast(BufferView buffer, int root);
     /// In place. All ranks get equal bits.
-    virtual void allreduce(BufferView buffer, ReduceOp op) = 0;
-    virtual Request start_allreduce(BufferView buffer, ReduceOp op) = 0;
+    void allreduce(BufferView buffer, ReduceOp op);
+    Request start_allreduce(BufferView buffer, ReduceOp op);
     /// receive.count = send.count * world_size(); rank r's part begins at r * send.count.
-    virtual void allgather(BufferView send, BufferView receive) = 0;
+    void allgather(BufferView send, BufferView receive);
     /// send.count = receive.count * world_size(); rank r gets the reduction of part r.
-    virtual void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) = 0;
+    void reduce_scatter(BufferView send, BufferView receive, ReduceOp op);
     /// Ranks of equal color form a group, ordered by key, then by rank.
     virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
     /// Makes the host wait for all operations on device memory. Does nothing in host memory.

@@ -1,10 +1,11 @@
-// Operations that a benchmark prepares once and calls many times. Training calls the Communicator.
+// The operations of communicators, and their buffers.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "comm/communicator.hpp"
+#include "comm/buffer.hpp"
 
 namespace ranklab::comm {
 
@@ -46,22 +47,8 @@ struct Transfer {
         const auto* const begin = static_cast<const char*>(receive.data);
         const auto* const mine = static_cast<const char*>(send.data);
         return operation == Operation::broadcast ||
-               (mine != nullptr && mine >= begin && mine < begin + receive.bytes());
+               (mine >= begin && mine < begin + std::max<std::size_t>(1, receive.bytes()));
     }
-};
-
-/// A transfer that its backend has prepared; the buffers must outlive it. run() and start() are
-/// collective. Device memory: see communicator.hpp.
-class Prepared {
-  public:
-    virtual ~Prepared() = default;
-    /// Performs the operation once and returns when it is complete.
-    virtual void run() = 0;
-    /// Starts the operation and returns. Only one may be under way.
-    virtual Request start() = 0;
-
-    /// This rank's result. In place, its position within the buffer depends on the backend.
-    virtual BufferView result() const = 0;
 };
 
 /// One-way messages in one run().

@@ -23,20 +23,14 @@ class SilentCommunicator final : public Communicator {
     void barrier() override {
         if (!silent_) real_.barrier();
     }
-    void broadcast(BufferView buffer, int root) override {
-        if (!silent_) real_.broadcast(buffer, root);
+    void run(const Transfer& transfer) override {
+        if (!silent_) real_.run(transfer);
     }
-    void allreduce(BufferView buffer, ReduceOp op) override {
-        if (!silent_) real_.allreduce(buffer, op);
+    Request start(const Transfer& transfer) override {
+        return silent_ ? Request() : real_.start(transfer);
     }
-    Request start_allreduce(BufferView buffer, ReduceOp op) override {
-        return silent_ ? Request() : real_.start_allreduce(buffer, op);
-    }
-    void allgather(BufferView send, BufferView receive) override {
-        if (!silent_) real_.allgather(send, receive);
-    }
-    void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) override {
-        if (!silent_) real_.reduce_scatter(send, receive, op);
+    BufferView result_of(const Transfer& transfer) const override {
+        return real_.result_of(transfer);
     }
     std::unique_ptr<Communicator> split(int color, int key) override {
         return real_.split(color, key);

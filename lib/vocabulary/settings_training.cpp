@@ -88,11 +88,18 @@ void add_optimizer(Schema& rows) {
                 "the optimizer (default: the model's, adadelta for mnist-cnn)")
         .flag("fused-optimizer", {&S::fused_optimizer, kDecidesNumbers},
               "use LibTorch's fused kernel for --optimizer sgd or adam on the CPU, as on a GPU")
+        .needs({.other = "optimizer",
+                .because = "LibTorch has no fused kernel for others",
+                .property = "fused"})
         .real("momentum", {&S::momentum, kDecidesNumbers}, 0,
               "momentum of --optimizer sgd (default: the model's, 0.9 for resnets)")
         .choice("ops", {&S::ops, kDecidesNumbers}, {"ranklab", "libtorch"},
                 "CPU kernels of dropout, pooling, Adam and Adadelta: ranklab's or LibTorch's "
                 "(docs/precision.md; default: ranklab, on a GPU libtorch)")
+        .excludes({.other = "device",
+                   .values = {"cuda"},
+                   .because = "ranklab's operations are for the CPU",
+                   .own = {"ranklab"}})
         .when_absent("libtorch", {.other = "device", .values = {"cuda"}})
         .when_absent("ranklab")
         .choice("dropout", {&S::dropout, kDecidesNumbers}, {"on", "off"},
@@ -244,6 +251,10 @@ void add_way(Schema& rows) {
         .needs({.other = "mode", .values = {"dp"}})
         .choice("sync", {&S::sync, kEssential, kInHeader, Role::coordination, kDecidesNumbers}, {},
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
+        .excludes({.other = "mode",
+                   .values = {"single", "dp"},
+                   .because = "only ddp, which runs at one rank, too, sums gradients over ranks",
+                   .own_property = "sums"})
         .choice("backend", {&S::backend, Role::coordination}, {},
                 "library that carries the gradients (default: nccl between GPUs, otherwise mpi)")
         .excludes({.other = "mode",
@@ -283,6 +294,9 @@ void add_way(Schema& rows) {
                 "ranks are ready (default: background between hosts, blocking within one)")
         .choice("compress", {&S::compress, kBetweenRanks, kDecidesNumbers},
                 {"none", "fp16", "bf16"}, "element type to which gradients are rounded for sending")
+        .needs({.other = "sync",
+                .because = "other strategies cannot compress",
+                .property = "compresses"})
         .integer("accumulate", {&S::accumulate, kDecidesNumbers, kKeepsSampleWork}, {1, 100'000},
                  "micro-batches per step; gradients are summed over ranks after the last one")
         .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})

@@ -1,4 +1,4 @@
-// Prepared operations (comm/operation.hpp) of every backend, in and out of place, by run() and
+// Operations (comm/operation.hpp) of every backend, in and out of place, by run() and
 // start().
 #include <gtest/gtest.h>
 
@@ -76,12 +76,12 @@ class Operations : public Backend {
     }
     // Compares with the expected result; expects unchanged contents on ranks without a result.
     template <class T>
-    void expect_result(const Made<T>& made, const Prepared& prepared, Operation operation,
-                       std::size_t count, const char* how) {
+    void expect_result(const Made<T>& made, Operation operation, std::size_t count,
+                       const char* how) {
         const auto right = expected<T>(operation, count);
         const auto got = made.receive.values();
         if (operation == Operation::reduce && rank() != 0) {
-            EXPECT_EQ(prepared.result().count, 0U) << "only the root has a result";
+            EXPECT_EQ(comm_->result_of(made.transfer).count, 0U) << "only the root has a result";
             return;
         }
         ASSERT_GE(got.size(), right.size());
@@ -109,9 +109,8 @@ TEST_P(Operations, RunOutOfPlaceAgainAndAgain) {
             ASSERT_TRUE(GetParam().offers(operation, false));
             for (const auto count : kCounts) {
                 const auto made = this->template out_of_place<T>(operation, count);
-                const auto prepared = GetParam().prepare(*comm_, made.transfer);
-                for (int again = 0; again < 3; ++again) prepared->run();
-                this->expect_result(made, *prepared, operation, count, "run");
+                for (int again = 0; again < 3; ++again) comm_->run(made.transfer);
+                this->expect_result(made, operation, count, "run");
                 EXPECT_EQ(made.send.values(), values<T>(rank(), made.transfer.send.count))
                     << "what is sent is not written to";
             }
@@ -125,12 +124,11 @@ TEST_P(Operations, StartAndWaitGiveTheSame) {
         for (const auto operation : kMoving) {
             if (is_between_two(operation)) continue;
             const auto made = this->template out_of_place<T>(operation, 1001);
-            const auto prepared = GetParam().prepare(*comm_, made.transfer);
-            prepared->start().wait();
-            auto request = prepared->start();
+            comm_->start(made.transfer).wait();
+            auto request = comm_->start(made.transfer);
             while (!request.test()) {
             }
-            this->expect_result(made, *prepared, operation, 1001, "start");
+            this->expect_result(made, operation, 1001, "start");
         }
     });
 }
@@ -147,9 +145,8 @@ TEST_P(Operations, WorkInPlace) {
         transfer.send.data = static_cast<float*>(whole.view().data) + first_sent;
         transfer.send.count = sent;
         EXPECT_TRUE(transfer.in_place());
-        const auto prepared = GetParam().prepare(*comm_, transfer);
-        prepared->run();
-        const auto result = prepared->result();
+        comm_->run(transfer);
+        const auto result = comm_->result_of(transfer);
         const auto begin =
             static_cast<const float*>(result.data) - static_cast<const float*>(whole.view().data);
         const auto all = whole.values();
@@ -183,7 +180,7 @@ TEST_P(Operations, AnAverageIsASumOverTheRanks) {
     const auto made = out_of_place<double>(Operation::allreduce, count);
     Transfer transfer = made.transfer;
     transfer.average = true;
-    GetParam().prepare(*comm_, transfer)->run();
+    comm_->run(transfer);
     const auto sum = sums<double>(0, count);
     const auto got = made.receive.values();
     for (std::size_t i = 0; i < count; ++i)
@@ -191,10 +188,10 @@ TEST_P(Operations, AnAverageIsASumOverTheRanks) {
 }
 
 TEST_P(Operations, ABarrierIsLeftByAll) {
-    const auto prepared = GetParam().prepare(*comm_, {.operation = Operation::barrier});
-    prepared->run();
-    prepared->start().wait();
-    EXPECT_EQ(prepared->result().count, 0U);
+    const Transfer barrier{.operation = Operation::barrier};
+    comm_->run(barrier);
+    comm_->start(barrier).wait();
+    EXPECT_EQ(comm_->result_of(barrier).count, 0U);
 }
 
 }  // namespace

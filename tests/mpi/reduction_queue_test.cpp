@@ -109,18 +109,10 @@ class Broken final : public comm::Communicator {
     int local_rank() const override { return 0; }
     int local_size() const override { return 1; }
     void barrier() override {}
-    void broadcast(comm::BufferView, int) override { fail(); }
-    void allreduce(comm::BufferView, comm::ReduceOp) override { fail(); }
-    comm::Request start_allreduce(comm::BufferView, comm::ReduceOp) override {
-        fail();
-        return {};
+    comm::Request start(const comm::Transfer&) override {
+        throw base::Error("the network is gone");
     }
-    void allgather(comm::BufferView, comm::BufferView) override { fail(); }
-    void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override { fail(); }
     std::unique_ptr<comm::Communicator> split(int, int) override { return nullptr; }
-
-  private:
-    static void fail() { throw base::Error("the network is gone"); }
 };
 
 TEST_P(Queue, AnErrorReachesTheCaller) {
@@ -149,13 +141,10 @@ class Lonely final : public comm::Communicator {
     int local_rank() const override { return 0; }
     int local_size() const override { return 1; }
     void barrier() override {}
-    void broadcast(comm::BufferView, int) override {}
-    void allreduce(comm::BufferView, comm::ReduceOp) override {}
-    comm::Request start_allreduce(comm::BufferView, comm::ReduceOp) override {
+    void run(const comm::Transfer&) override {}
+    comm::Request start(const comm::Transfer&) override {
         return comm::Request(std::make_unique<Waiting>());
     }
-    void allgather(comm::BufferView, comm::BufferView) override {}
-    void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override {}
     std::unique_ptr<comm::Communicator> split(int, int) override { return nullptr; }
 };
 

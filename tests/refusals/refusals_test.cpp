@@ -17,12 +17,7 @@
 #include <sstream>
 
 #include "app/programs.hpp"
-#include "experiments/collectives/collectives.hpp"
 #include "experiments/data_sets/data_sets.hpp"
-#include "experiments/storage/storage.hpp"
-#ifdef RANKLAB_HAS_TORCH
-#include "experiments/training/training.hpp"
-#endif
 #include "results/result_file.hpp"
 #include "temp_folder.hpp"
 #include "unit/results/sample_run.hpp"
@@ -44,19 +39,18 @@ void PrintTo(const Refusal& row, std::ostream* out) {
 
 using Program = std::function<int(int, char**)>;
 
-template <class Experiment>
+template <auto experiment>
 int run(int argc, char** argv) {
-    Experiment experiment;
-    return app::run_experiment(argc, argv, experiment);
+    return app::run_experiment(argc, argv, experiment());
 }
 
 const std::map<std::string, Program>& programs() {
     static const std::map<std::string, Program> all{
 #ifdef RANKLAB_HAS_TORCH
-        {"train", run<experiments::Training>},
+        {"train", run<experiments::train_experiment>},
 #endif
-        {"io", run<experiments::Storage>},
-        {"comm", run<experiments::Collectives>},
+        {"io", run<experiments::io_experiment>},
+        {"comm", run<experiments::comm_experiment>},
         {"data",
          [](int argc, char** argv) {
              return app::run_tool(argc, argv, experiments::data_sets_tool());

@@ -138,47 +138,6 @@ void MpiCommunicator::barrier() {
     mpi_done(MPI_Barrier(comm_), "MPI_Barrier");
 }
 
-void MpiCommunicator::broadcast(BufferView buffer, int root) {
-    need_host(buffer, "mpi");
-    mpi_done(MPI_Bcast(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), root, comm_),
-             "MPI_Bcast");
-}
-
-void MpiCommunicator::allreduce(BufferView buffer, ReduceOp op) {
-    need_host(buffer, "mpi");
-    mpi_done(MPI_Allreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count),
-                           mpi_type(buffer.dtype), mpi_op(buffer.dtype, op), comm_),
-             "MPI_Allreduce");
-}
-
-Request MpiCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
-    need_host(buffer, "mpi");
-    MPI_Request request = MPI_REQUEST_NULL;
-    mpi_check(MPI_Iallreduce(MPI_IN_PLACE, buffer.data, mpi_count(buffer.count),
-                             mpi_type(buffer.dtype), mpi_op(buffer.dtype, op), comm_, &request),
-              "MPI_Iallreduce");
-    return Request(std::make_unique<MpiRequest>(std::vector{request}));
-}
-
-void MpiCommunicator::allgather(BufferView send, BufferView receive) {
-    need_host(send, "mpi");
-    need_host(receive, "mpi");
-    need_whole_of_parts(send, receive, world_size_, "allgather");
-    const int count = mpi_count(send.count);
-    const MPI_Datatype type = mpi_type(send.dtype);
-    mpi_done(MPI_Allgather(send.data, count, type, receive.data, count, type, comm_),
-             "MPI_Allgather");
-}
-
-void MpiCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
-    need_host(send, "mpi");
-    need_host(receive, "mpi");
-    need_whole_of_parts(receive, send, world_size_, "reduce_scatter");
-    mpi_done(MPI_Reduce_scatter_block(send.data, receive.data, mpi_count(receive.count),
-                                      mpi_type(send.dtype), mpi_op(send.dtype, op), comm_),
-             "MPI_Reduce_scatter_block");
-}
-
 std::unique_ptr<Communicator> MpiCommunicator::split(int color, int key) {
     MPI_Comm part = MPI_COMM_NULL;
     mpi_done(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
@@ -192,7 +151,6 @@ BackendEntry mpi_entry() {
             .refuses = [](const Communicator&) { return std::string(); },
             .make = [](Communicator& control) { return control.split(0, control.rank()); },
             .library = MpiEnvironment::library_version,
-            .prepare = prepare_mpi,
             .offers = has_form};
 }
 

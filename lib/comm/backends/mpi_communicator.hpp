@@ -10,7 +10,6 @@
 
 #include "base/handle.hpp"
 #include "comm/communicator.hpp"
-#include "comm/operation.hpp"
 
 namespace ranklab::comm {
 
@@ -66,11 +65,8 @@ class MpiCommunicator final : public Communicator, base::Immovable {
     int local_size() const override { return local_size_; }
 
     void barrier() override;
-    void broadcast(BufferView buffer, int root) override;
-    void allreduce(BufferView buffer, ReduceOp op) override;
-    Request start_allreduce(BufferView buffer, ReduceOp op) override;
-    void allgather(BufferView send, BufferView receive) override;
-    void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) override;
+    void run(const Transfer& transfer) override;
+    Request start(const Transfer& transfer) override;
     std::unique_ptr<Communicator> split(int color, int key) override;
 
     const MPI_Comm& native() const { return comm_; }
@@ -89,8 +85,5 @@ class MpiCommunicator final : public Communicator, base::Immovable {
     int local_size_ = 1;
     int node_ = 0;  // the lowest rank of the job on this node
 };
-
-/// `data` must be an MpiCommunicator, and outlive the operation.
-std::unique_ptr<Prepared> prepare_mpi(Communicator& data, const Transfer& transfer);
 
 }  // namespace ranklab::comm

@@ -110,10 +110,6 @@ std::unique_ptr<Communicator> connected(Communicator&) {
     throw base::EnvironmentError(kWhy, {"backend mpi"});
 }
 
-std::unique_ptr<Prepared> prepare_nccl(Communicator&, const Transfer&) {
-    throw base::EnvironmentError(kWhy, {"backend mpi"});
-}
-
 #endif
 
 std::unique_ptr<Communicator> connected_or_refused(Communicator& control) {
@@ -131,7 +127,6 @@ BackendEntry nccl_entry() {
             .refuses = [](Communicator& control) { return refusal_of(control).sentence; },
             .make = connected_or_refused,
             .library = library_text,
-            .prepare = prepare_nccl,
             .offers =
                 [](Operation operation, bool in_place) {
                     return has_form(operation, in_place) &&

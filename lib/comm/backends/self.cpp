@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "base/error.hpp"
@@ -8,12 +6,6 @@
 
 namespace ranklab::comm {
 namespace {
-
-void copy(const BufferView& from, const BufferView& to) {
-    need_host(from, "self");
-    need_host(to, "self");
-    if (from.bytes() != 0) std::memmove(to.data, from.data, from.bytes());
-}
 
 // One rank without an MPI library.
 class SelfCommunicator final : public Communicator {
@@ -24,51 +16,18 @@ class SelfCommunicator final : public Communicator {
     int local_size() const override { return 1; }
 
     void barrier() override {}
-    void broadcast(BufferView buffer, int root) override {
-        need_host(buffer, "self");
-        if (root != 0)
-            throw base::Error(fmt::format("internal: a broadcast from rank {} of one rank", root));
-    }
-    void allreduce(BufferView buffer, ReduceOp) override { need_host(buffer, "self"); }
-    Request start_allreduce(BufferView buffer, ReduceOp op) override {
-        allreduce(buffer, op);
+    // Copies, or does nothing in place.
+    Request start(const Transfer& transfer) override {
+        need_host(transfer.send, "self");
+        need_host(transfer.receive, "self");
+        if (!transfer.in_place() && transfer.send.count > 0)
+            std::memmove(transfer.receive.data, transfer.send.data, transfer.send.bytes());
         return {};
-    }
-    void allgather(BufferView send, BufferView receive) override {
-        need_whole_of_parts(send, receive, 1, "allgather");
-        copy(send, receive);
-    }
-    void reduce_scatter(BufferView send, BufferView receive, ReduceOp) override {
-        need_whole_of_parts(receive, send, 1, "reduce_scatter");
-        copy(send, receive);
     }
     std::unique_ptr<Communicator> split(int, int) override {
         return std::make_unique<SelfCommunicator>();
     }
 };
-
-// Copies, or does nothing in place.
-class SelfPrepared final : public Prepared {
-  public:
-    explicit SelfPrepared(const Transfer& transfer) : transfer_(transfer) {}
-    void run() override {
-        if (!transfer_.in_place()) copy(transfer_.send, transfer_.receive);
-    }
-    Request start() override {
-        run();
-        return {};
-    }
-    BufferView result() const override { return transfer_.receive; }
-
-  private:
-    Transfer transfer_;
-};
-
-std::unique_ptr<Prepared> prepare_self(Communicator&, const Transfer& transfer) {
-    need_host(transfer.send, "self");
-    need_host(transfer.receive, "self");
-    return std::make_unique<SelfPrepared>(transfer);
-}
 
 std::string refusal(const Communicator& control) {
     return control.world_size() == 1 ? "" : "backend 'self' serves one rank; use another backend";
@@ -92,7 +51,6 @@ BackendEntry self_entry() {
                 return make_self();
             },
             .library = [] { return std::string("ranklab"); },
-            .prepare = prepare_self,
             .offers = has_form};
 }
 

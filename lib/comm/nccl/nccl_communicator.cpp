@@ -15,15 +15,9 @@ namespace ranklab::comm {
 namespace {
 
 void need_device(const BufferView& buffer) {
-    if (buffer.memory == Memory::device) return;
+    if (buffer.count == 0 || buffer.memory == Memory::device) return;
     throw base::NcclError("backend nccl works in GPU memory, and this rank computes on the CPU",
                           {"device cuda", "backend mpi"});
-}
-
-void need_root(int root, int ranks) {
-    if (root >= 0 && root < ranks) return;
-    throw base::NcclError(
-        fmt::format("internal: a broadcast from rank {} of {} ranks", root, ranks));
 }
 
 class NcclRequest final : public Request::State, base::Immovable {
@@ -165,39 +159,16 @@ ncclResult_t enqueued(const Call& c) {
     return kOperations.at(base::number_of(c.transfer.operation))(c);
 }
 
-class NcclPrepared final : public Prepared {
-  public:
-    NcclPrepared(NcclCommunicator& communicator, const Transfer& transfer)
-        : communicator_(communicator), transfer_(transfer) {}
-
-    void run() override {
-        transfer_.operation == Operation::barrier ? communicator_.barrier() : start().wait();
-    }
-    Request start() override { return communicator_.start(transfer_); }
-    BufferView result() const override {
-        BufferView result = transfer_.receive;
-        const int rank = communicator_.rank(), ranks = communicator_.world_size();
-        if (transfer_.operation == Operation::reduce_scatter && transfer_.in_place()) {
-            result.count = transfer_.send.count / static_cast<std::size_t>(ranks);
-            result.data =
-                static_cast<char*>(result.data) + result.bytes() * static_cast<std::size_t>(rank);
-        }
-        if (!has_result(transfer_, rank, ranks)) result.count = 0;
-        return result;
-    }
-
-  private:
-    NcclCommunicator& communicator_;
-    Transfer transfer_;
-};
-
 }  // namespace
 
 NcclCommunicator::NcclCommunicator(std::shared_ptr<NcclChannel> channel,
                                    std::unique_ptr<Communicator> control)
     : control_(std::move(control)), channel_(std::move(channel)), scratch_(1) {}
 
+// A started barrier has no buffers and waits for nothing.
 Request NcclCommunicator::start(const Transfer& transfer) {
+    need_device(transfer.send);
+    need_device(transfer.receive);
     const bool is_empty = transfer.send.count == 0 && transfer.receive.count == 0;
     if (is_empty || !takes_part(transfer.operation, rank(), world_size())) return {};
     channel_->enqueue(name_of(transfer.operation).data(),
@@ -207,53 +178,23 @@ Request NcclCommunicator::start(const Transfer& transfer) {
     return Request(std::make_unique<NcclRequest>(channel_));
 }
 
+BufferView NcclCommunicator::result_of(const Transfer& transfer) const {
+    BufferView result = Communicator::result_of(transfer);
+    if (transfer.operation == Operation::reduce_scatter && transfer.in_place())
+        result.data =
+            static_cast<char*>(result.data) + result.bytes() * static_cast<std::size_t>(rank());
+    return result;
+}
+
 void NcclCommunicator::barrier() {
     allreduce({.data = scratch_.data(), .count = 1, .dtype = DType::u8, .memory = Memory::device},
               ReduceOp::max);
     synchronize();
 }
 
-void NcclCommunicator::broadcast(BufferView buffer, int root) {
-    need_root(root, world_size());
-    need_device(buffer);
-    start({.operation = Operation::broadcast, .receive = buffer, .root = root}).wait();
-}
-
-void NcclCommunicator::allreduce(BufferView buffer, ReduceOp op) {
-    start_allreduce(buffer, op).wait();
-}
-
-Request NcclCommunicator::start_allreduce(BufferView buffer, ReduceOp op) {
-    need_device(buffer);
-    return start({.operation = Operation::allreduce, .send = buffer, .receive = buffer, .op = op});
-}
-
-void NcclCommunicator::allgather(BufferView send, BufferView receive) {
-    need_device(send);
-    need_device(receive);
-    need_whole_of_parts(send, receive, world_size(), "allgather");
-    start({.operation = Operation::allgather, .send = send, .receive = receive}).wait();
-}
-
-void NcclCommunicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
-    need_device(send);
-    need_device(receive);
-    need_whole_of_parts(receive, send, world_size(), "reduce_scatter");
-    start({.operation = Operation::reduce_scatter, .send = send, .receive = receive, .op = op})
-        .wait();
-}
-
 std::unique_ptr<Communicator> NcclCommunicator::split(int color, int key) {
     auto control = control_->split(color, key);
     return std::make_unique<NcclCommunicator>(channel_->split(color, key), std::move(control));
-}
-
-std::unique_ptr<Prepared> prepare_nccl(Communicator& data, const Transfer& transfer) {
-    auto& communicator = dynamic_cast<NcclCommunicator&>(data);
-    for (const auto* buffer : {&transfer.send, &transfer.receive})
-        if (buffer->count > 0 && buffer->memory != Memory::device)
-            throw base::NcclError("internal: an NCCL operation in host memory");
-    return std::make_unique<NcclPrepared>(communicator, transfer);
 }
 
 }  // namespace ranklab::comm

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/handle.hpp"
+#include "comm/communicator.hpp"
 #include "comm/nccl/library.hpp"
-#include "comm/operation.hpp"
 #include "device/stream.hpp"
 
 namespace ranklab::comm {
@@ -74,24 +74,15 @@ class NcclCommunicator final : public Communicator {
     int local_size() const override { return control_->local_size(); }
 
     void barrier() override;
-    void broadcast(BufferView buffer, int root) override;
-    void allreduce(BufferView buffer, ReduceOp op) override;
-    Request start_allreduce(BufferView buffer, ReduceOp op) override;
-    void allgather(BufferView send, BufferView receive) override;
-    void reduce_scatter(BufferView send, BufferView receive, ReduceOp op) override;
+    Request start(const Transfer& transfer) override;
+    BufferView result_of(const Transfer& transfer) const override;
     std::unique_ptr<Communicator> split(int color, int key) override;
     void synchronize() override { channel_->synchronize(); }
-
-    /// Enqueues an operation other than barrier.
-    Request start(const Transfer& transfer);
 
   private:
     std::unique_ptr<Communicator> control_;
     std::shared_ptr<NcclChannel> channel_;  // shared with requests under way
     device::Buffer scratch_;                // reduced by barrier()
 };
-
-/// `data` must be an NcclCommunicator, and outlive the operation.
-std::unique_ptr<Prepared> prepare_nccl(Communicator& data, const Transfer& transfer);
 
 }  // namespace ranklab::comm

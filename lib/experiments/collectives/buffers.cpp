@@ -25,12 +25,12 @@ struct Parts {
     std::size_t calls = 1;              // calls that use different parts of the pool
 };
 
-Parts parts_of(const Message& message, const BufferPlan& plan, int ranks) {
+Parts parts_of(const Message& message, const BufferPlan& plan) {
     const auto stride = [&](std::size_t count) {
         return whole_pages(count * comm::size_of(message.dtype) + plan.unalign);
     };
-    Parts parts{.send = stride(message.in_place ? 0 : message.send_count(ranks)),
-                .receive = stride(message.receive_count(ranks))};
+    Parts parts{.send = stride(message.in_place ? 0 : message.send_count()),
+                .receive = stride(message.receive_count())};
     const std::size_t largest = std::max(parts.send, parts.receive);
     if (plan.pool_bytes > 0 && largest > 0)
         parts.calls = std::max<std::size_t>(2, plan.pool_bytes / largest);
@@ -68,8 +68,8 @@ std::shared_ptr<char> device_memory(std::size_t bytes) {
 
 }  // namespace
 
-std::uint64_t memory_of(const Message& message, const BufferPlan& plan, int ranks) {
-    const Parts parts = parts_of(message, plan, ranks);
+std::uint64_t memory_of(const Message& message, const BufferPlan& plan) {
+    const Parts parts = parts_of(message, plan);
     return parts.calls * (parts.send + parts.receive);
 }
 
@@ -87,10 +87,9 @@ void Buffers::reserve(std::size_t bytes) {
     bytes_ = bytes;
 }
 
-std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root, int ranks,
-                                               int rank) {
-    const Parts parts = parts_of(message, plan_, ranks);
-    reserve(memory_of(message, plan_, ranks));
+std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root, int rank) {
+    const Parts parts = parts_of(message, plan_);
+    reserve(memory_of(message, plan_));
     const auto view_of = [&](char* data, std::size_t count) {
         return comm::BufferView{
             data, count, message.dtype,
@@ -101,8 +100,8 @@ std::vector<comm::Transfer> Buffers::transfers(const Message& message, int root,
     std::vector<comm::Transfer> transfers;
     char* next = memory_.get() + plan_.unalign;
     for (std::size_t call = 0; call < parts.calls; ++call, next += parts.send + parts.receive) {
-        const auto out = view_of(next + parts.send, message.receive_count(ranks));
-        auto in = view_of(next, message.send_count(ranks));
+        const auto out = view_of(next + parts.send, message.receive_count());
+        auto in = view_of(next, message.send_count());
         if (message.in_place) in.data = next + parts.send + (own_part ? rank * in.bytes() : 0);
         transfers.push_back(
             {.operation = message.operation,

@@ -19,7 +19,7 @@ struct BufferPlan {
 };
 
 /// Bytes of a rank's send and receive buffers.
-std::uint64_t memory_of(const Message& message, const BufferPlan& plan, int ranks);
+std::uint64_t memory_of(const Message& message, const BufferPlan& plan);
 
 /// One rank's buffers, used by one message after the other.
 class Buffers {
@@ -30,7 +30,7 @@ class Buffers {
     /// Returns the transfers that calls use in turn: one, or as many as the rotating pool holds.
     /// Valid until the next transfers(). Throws EnvironmentError if the memory cannot be allocated
     /// or locked.
-    std::vector<comm::Transfer> transfers(const Message& message, int root, int ranks, int rank);
+    std::vector<comm::Transfer> transfers(const Message& message, int root, int rank);
 
   private:
     void reserve(std::size_t bytes);

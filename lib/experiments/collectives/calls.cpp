@@ -93,7 +93,7 @@ class Loop {
         times_.came_s.push_back(begin);
         for (int i = 0; i < calls_; ++i) {
             sleep_if_asked();
-            next().run();
+            caller_.data.run(next());
         }
         caller_.data.synchronize();
         times_.seconds.push_back((clock_seconds() - begin) / calls_);
@@ -101,9 +101,9 @@ class Loop {
     void timed_call() {
         if (between_ == CallSync::window) return window_call();
         sleep_if_asked();
-        comm::Prepared& call = next();
+        const comm::Transfer& transfer = next();
         const double begin = clock_seconds();
-        call.run();
+        caller_.data.run(transfer);
         caller_.data.synchronize();
         if (between_ == CallSync::barrier_inside) caller_.data.barrier();
         const double end = clock_seconds();
@@ -116,11 +116,11 @@ class Loop {
     void window_call() {
         const double agreed = agreed_moment();
         sleep_if_asked();
-        comm::Prepared& call = next();
+        const comm::Transfer& transfer = next();
         double came = clock_seconds();
         if (came > agreed + caller_.clock_error_s) ++times_.late_begins;
         while (came < agreed) came = clock_seconds();
-        call.run();
+        caller_.data.run(transfer);
         caller_.data.synchronize();
         times_.seconds.push_back(clock_seconds() - agreed);
         times_.came_s.push_back(came);
@@ -135,9 +135,9 @@ class Loop {
         if (caller_.sleep_s > 0)
             std::this_thread::sleep_for(std::chrono::duration<double>(caller_.sleep_s));
     }
-    comm::Prepared& next() {
-        if (at_ == caller_.calls.size()) at_ = 0;
-        return *caller_.calls[at_++];
+    const comm::Transfer& next() {
+        if (at_ == caller_.transfers.size()) at_ = 0;
+        return caller_.transfers[at_++];
     }
 
     const Caller& caller_;

@@ -4,13 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "comm/operation.hpp"
+#include "comm/communicator.hpp"
 
 namespace ranklab::experiments {
 
@@ -66,10 +65,10 @@ struct CallTimes {
 /// What the calls of one rank need. All of it must outlive the calls.
 struct Caller {
     comm::Communicator& data;
-    comm::Communicator& control;                             ///< of the same ranks
-    std::span<const std::unique_ptr<comm::Prepared>> calls;  ///< used in turn
-    double clock_offset_s = 0;  ///< this rank's clock minus the common clock
-    double ahead_s = 0;         ///< CallSync::window: from the announcement to the agreed moment
+    comm::Communicator& control;                ///< of the same ranks
+    std::span<const comm::Transfer> transfers;  ///< used in turn
+    double clock_offset_s = 0;                  ///< this rank's clock minus the common clock
+    double ahead_s = 0;  ///< CallSync::window: from the announcement to the agreed moment
     double clock_error_s = 0;
     double sleep_s = 0;  ///< before each call (--fault)
 };

@@ -1,5 +1,3 @@
-#include "experiments/collectives/collectives.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/collectives/options.hpp"
 #include "experiments/collectives/sweep.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
 #include "vocabulary/settings.hpp"
@@ -16,40 +15,15 @@
 namespace ranklab::experiments {
 namespace {
 
-class CollectivesPlan final : public Plan {
-  public:
-    CollectivesPlan(CollectivesOptions settled, int ranks) : settled_(std::move(settled)) {
-        const auto messages = planned_messages(settled_, ranks);
-        messages_ = messages.size();
-        for (const auto& message : messages) {
-            const auto need = memory_of(message, settled_.buffers, ranks);
-            // With a model each bucket has its own buffers.
-            bytes_ = settled_.model ? bytes_ + need : std::max(bytes_, need);
-        }
-        if (!settled_.model) settled_.buffer_bytes = bytes_;
+// Bytes of a rank's buffers: of all messages, or with a model of all buckets, each with its own.
+std::uint64_t buffer_bytes(const CollectivesOptions& settled, int ranks) {
+    std::uint64_t bytes = 0;
+    for (const auto& message : planned_messages(settled, ranks)) {
+        const auto need = memory_of(message, settled.buffers);
+        bytes = settled.model ? bytes + need : std::max(bytes, need);
     }
-
-    std::uint64_t bytes() const { return bytes_; }
-    std::vector<options::Effective> settings() const override {
-        return effective(vocabulary::collectives_settings(), settled_.settings, settled_.common);
-    }
-    std::vector<results::Setting> facts() const override {
-        return {{"messages", fmt::format("{}", messages_), true},
-                {"bytes-per-rank", fmt::format("{}", bytes_), true}};
-    }
-    bool prints_as_nccl_tests() const override { return settled_.settings.format == "nccl-tests"; }
-    Runs run(const RunContext& context) const override {
-        const Sweep sweep = run_sweep(settled_, context);
-        Runs runs;
-        fill_collectives_run(runs.all.emplace_back(), sweep, context.control);
-        return runs;
-    }
-
-  private:
-    CollectivesOptions settled_;
-    std::size_t messages_ = 0;
-    std::uint64_t bytes_ = 0;
-};
+    return bytes;
+}
 
 // "5 buckets, 97.5 MiB"
 std::string buckets_text(const std::string& model) {
@@ -76,53 +50,72 @@ void check_memory(std::uint64_t each, comm::Communicator& control) {
     });
 }
 
-}  // namespace
-
-std::string Collectives::examples() const {
-    return "  mpirun -n 2 ranklab comm                            allreduce, 8 B to 4 MiB\n"
-           "  mpirun -n 2 ranklab comm --op all -e 64K            every operation\n"
-           "  srun -n 16 ranklab comm --op allreduce,latency      within and between hosts\n"
-           "  mpirun -n 2 ranklab comm --from-model resnet50      a model's gradient buckets\n"
-           "  mpirun -n 2 ranklab comm -b 1M -e 64M -f 4 -n 20 -d bf16\n"
-           "  mpirun -n 2 ranklab comm --nonblocking --mpi-progress thread\n";
+options::Schema described() {
+    options::Schema schema;
+    return schema.append(vocabulary::collectives_settings())
+        .offer("backend", names_of(comm::backends()));
 }
 
-void Collectives::describe(options::Schema& schema) const {
-    std::vector<std::string> names;
-    for (const auto& entry : comm::backends()) names.push_back(entry.name);
-    schema.append(vocabulary::collectives_settings()).offer("backend", std::move(names));
-}
-
-std::vector<Listing> Collectives::listings() const {
+std::vector<Listing> listings() {
     Listing operations{"Operations (--op):", {}};
     for (const auto operation : chosen_operations("all"))
         operations.entries.emplace_back(comm::name_of(operation), summary_of(operation));
-    Listing backends{"Backends:", {}};
-    for (const auto& entry : comm::backends())
-        backends.entries.emplace_back(entry.name, entry.summary);
     Listing models{"Models with gradient buckets (--from-model):", {}};
     for (const auto& name : shipped_models()) models.entries.emplace_back(name, buckets_text(name));
-    return {operations, models, backends};
+    return {operations, models, listing_of("Backends:", comm::backends())};
 }
 
-LaunchNeeds Collectives::needs(const options::Options& given) const {
+LaunchNeeds needs(const options::Options& given) {
     const auto settings = given.fields<vocabulary::CollectivesSettings>();
     const bool alone = settings.backend && comm::backend_named(*settings.backend).one_rank_alone;
     return {.mpi = !alone, .mpi_from_threads = settings.progress == "thread", .threads = 1};
 }
 
-std::unique_ptr<Plan> Collectives::settle(const options::Options& given,
-                                          const vocabulary::CommonSettings& common,
-                                          comm::Communicator& control) const {
+Runs run(const CollectivesOptions& settled, const RunContext& context) {
+    const Sweep sweep = run_sweep(settled, context);
+    Runs runs;
+    fill_collectives_run(runs.all.emplace_back(), sweep, context.control);
+    return runs;
+}
+
+Plan planned_run(const options::Options& given, const vocabulary::CommonSettings& common,
+                 comm::Communicator& control) {
     const int ranks = control.world_size();
     CollectivesOptions settled;
+    std::size_t messages = 0;
     comm::all_or_throw(control, [&] { settled = settle_collectives(given, common, ranks); });
     settle_backend(settled, control);
-    std::unique_ptr<CollectivesPlan> plan;
-    comm::all_or_throw(
-        control, [&] { plan = std::make_unique<CollectivesPlan>(std::move(settled), ranks); });
-    check_memory(2 * plan->bytes(), control);  // a library may buffer as much
-    return plan;
+    comm::all_or_throw(control, [&] {
+        messages = planned_messages(settled, ranks).size();
+        settled.buffer_bytes = buffer_bytes(settled, ranks);
+    });
+    check_memory(2 * settled.buffer_bytes, control);  // a library may buffer as much
+    return {
+        .settings = effective(vocabulary::collectives_settings(), settled.settings, settled.common),
+        .facts = {{"messages", fmt::to_string(messages), true},
+                  {"bytes-per-rank", fmt::to_string(settled.buffer_bytes), true}},
+        .prints_as_nccl_tests = settled.settings.format == "nccl-tests",
+        .run = [settled](const RunContext& context) { return run(settled, context); }};
+}
+
+}  // namespace
+
+Experiment comm_experiment() {
+    return {.command = "comm",
+            .summary =
+                "Times collectives and point-to-point messages over MPI or NCCL, size by "
+                "size, and checks every element of the results.",
+            .examples =
+                "  mpirun -n 2 ranklab comm                            allreduce, 8 B to 4 MiB\n"
+                "  mpirun -n 2 ranklab comm --op all -e 64K            every operation\n"
+                "  srun -n 16 ranklab comm --op allreduce,latency      within and between hosts\n"
+                "  mpirun -n 2 ranklab comm --from-model resnet50      a model's gradient buckets\n"
+                "  mpirun -n 2 ranklab comm -b 1M -e 64M -f 4 -n 20 -d bf16\n"
+                "  mpirun -n 2 ranklab comm --nonblocking --mpi-progress thread\n",
+            .options = described(),
+            .listings = listings(),
+            .needs = needs,
+            .settle = planned_run};
 }
 
 }  // namespace ranklab::experiments

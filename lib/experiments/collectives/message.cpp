@@ -97,44 +97,44 @@ bool Message::is_in_parts() const {
            operation == Operation::alltoall;
 }
 
-std::uint64_t Message::bytes(int ranks) const {
+std::uint64_t Message::bytes() const {
     return part * comm::size_of(dtype) * (is_in_parts() ? static_cast<std::uint64_t>(ranks) : 1);
 }
 
-std::size_t Message::send_count(int ranks) const {
+std::size_t Message::send_count() const {
     const bool whole = operation == Operation::reduce_scatter || operation == Operation::alltoall;
     return part * (whole ? static_cast<std::size_t>(ranks) : 1);
 }
 
-std::size_t Message::receive_count(int ranks) const {
+std::size_t Message::receive_count() const {
     const bool whole = operation == Operation::allgather || operation == Operation::alltoall ||
                        (operation == Operation::reduce_scatter && in_place);
     return part * (whole ? static_cast<std::size_t>(ranks) : 1);
 }
 
-double Message::algbw_GBps(double us, int ranks) const {
+double Message::algbw_GBps(double us) const {
     if (operation == Operation::barrier || !(us > 0)) return stats::kNone;
-    return static_cast<double>(bytes(ranks)) / us / 1e3;
+    return static_cast<double>(bytes()) / us / 1e3;
 }
 
-double Message::busbw_GBps(double us, int ranks) const {
+double Message::busbw_GBps(double us) const {
     if (ranks < 2) return stats::kNone;
     // The factors of nccl-tests' doc/PERFORMANCE.md.
     const double others = (ranks - 1.0) / ranks;
     const double factor = operation == Operation::allreduce ? 2 * others
                           : is_in_parts()                   ? others
                                                             : 1;
-    return algbw_GBps(us, ranks) * factor;
+    return algbw_GBps(us) * factor;
 }
 
 std::string_view Message::redop() const {
     return comm::reduces(operation) ? word_of(reduction) : "none";
 }
 
-std::string Message::name(int ranks) const {
+std::string Message::name() const {
     if (operation == Operation::barrier) return std::string(comm::name_of(operation));
-    return fmt::format("{}:{}:{}:{}{}", comm::name_of(operation), word_of(dtype), redop(),
-                       bytes(ranks), in_place ? ":in-place" : "");
+    return fmt::format("{}:{}:{}:{}{}", comm::name_of(operation), word_of(dtype), redop(), bytes(),
+                       in_place ? ":in-place" : "");
 }
 
 namespace {
@@ -187,13 +187,12 @@ std::vector<std::uint64_t> message_sizes(const vocabulary::CollectivesSettings& 
     return sizes;
 }
 
-std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes,
-                                 int ranks) {
+std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes) {
     if (form.operation == Operation::barrier) return {form};
     std::vector<Message> messages;
     Message one = form;
     one.part = 1;
-    const std::uint64_t unit = one.bytes(ranks);
+    const std::uint64_t unit = one.bytes();
     for (const std::uint64_t size : sizes) {
         one.part = static_cast<std::size_t>(std::max<std::uint64_t>(1, size / unit));
         if (std::ranges::find(messages, one) == messages.end()) messages.push_back(one);
@@ -218,7 +217,7 @@ std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& setting
                  comm::reduces(operation) ? reductions : std::vector{Reduction::sum})
                 for (const bool in_place : {false, true})
                     if (wanted(operation, in_place) || (is_barrier && !in_place))
-                        forms.push_back({operation, dtype, reduction, in_place, 0});
+                        forms.push_back({operation, dtype, reduction, in_place, ranks, 0});
     }
     return forms;
 }

@@ -31,20 +31,21 @@ struct Message {
     comm::DType dtype = comm::DType::f32;
     Reduction reduction = Reduction::sum;
     bool in_place = false;
+    int ranks = 1;  ///< that take part
     /// Elements of one rank's part (allgather, reduce_scatter, alltoall), otherwise of the message.
     std::size_t part = 0;
 
     bool is_in_parts() const;
     std::string_view redop() const;  ///< "none" for operations that reduce nothing
     /// The message size S of algbw = S / t.
-    std::uint64_t bytes(int ranks) const;
-    std::size_t send_count(int ranks) const;
-    std::size_t receive_count(int ranks) const;
+    std::uint64_t bytes() const;
+    std::size_t send_count() const;
+    std::size_t receive_count() const;
     /// GB/s (1e9 B/s) of a call that takes `us`. busbw is NaN for one rank.
-    double algbw_GBps(double us, int ranks) const;
-    double busbw_GBps(double us, int ranks) const;
+    double algbw_GBps(double us) const;
+    double busbw_GBps(double us) const;
     /// "allreduce:fp32:sum:1048576", "allreduce:fp32:sum:1048576:in-place", "barrier".
-    std::string name(int ranks) const;
+    std::string name() const;
     bool operator==(const Message&) const = default;
 };
 
@@ -55,8 +56,7 @@ std::vector<std::uint64_t> message_sizes(const vocabulary::CollectivesSettings& 
 
 /// Returns messages of `form` at these sizes, each once. Sizes are rounded down to whole elements
 /// per rank, but not below one element.
-std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes,
-                                 int ranks);
+std::vector<Message> messages_of(const Message& form, const std::vector<std::uint64_t>& sizes);
 
 /// Returns messages without a size: those that the options select and the backend offers, in the
 /// order of the tables.

@@ -69,7 +69,7 @@ class Starter {
     double pure() {
         caller_.data.barrier();
         const auto begin = Clock::now();
-        auto request = caller_.calls.front()->start();
+        auto request = caller_.data.start(caller_.transfers.front());
         request.wait();
         caller_.data.synchronize();
         return base::seconds_since(begin);
@@ -78,7 +78,7 @@ class Starter {
         caller_.data.barrier();
         double tested = 0;
         const auto begin = Clock::now();
-        auto request = caller_.calls.front()->start();
+        auto request = caller_.data.start(caller_.transfers.front());
         const auto started = Clock::now();
         work_beside(request, units, tested);
         const auto computed = Clock::now();

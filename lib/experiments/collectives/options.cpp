@@ -114,11 +114,12 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, int ran
         for (const auto& bucket : options.model->rows)
             messages.push_back({.dtype = bucket.dtype,
                                 .in_place = true,
+                                .ranks = ranks,
                                 .part = static_cast<std::size_t>(bucket.elements)});
         return messages;
     }
     for (const auto& form : chosen_forms(options.settings, options.backend, ranks)) {
-        for (const auto& message : messages_of(form, options.sizes, ranks)) {
+        for (const auto& message : messages_of(form, options.sizes)) {
             need_countable(message, options.backend);
             messages.push_back(message);
         }

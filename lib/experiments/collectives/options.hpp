@@ -26,7 +26,7 @@ struct CollectivesOptions {
     MpiProgress progress = MpiProgress::none;
     Fault fault;
     BufferPlan buffers;
-    std::uint64_t buffer_bytes = 0;    ///< of the largest message
+    std::uint64_t buffer_bytes = 0;    ///< of the largest message, or of all buckets
     std::vector<std::uint64_t> sizes;  ///< bytes, before rounding to whole elements
     std::optional<BucketTable> model;  ///< --from-model
 };

@@ -100,17 +100,17 @@ std::size_t wrong_numbers(const BufferView& buffer, std::size_t first, double to
 
 }  // namespace
 
-Pattern::Pattern(const Message& message, int ranks, std::uint64_t salt)
-    : dtype_(message.dtype), reduction_(message.reduction), ranks_(ranks), salt_(salt) {
+Pattern::Pattern(const Message& message, std::uint64_t salt)
+    : dtype_(message.dtype), reduction_(message.reduction), ranks_(message.ranks), salt_(salt) {
     if (!comm::reduces(message.operation) || !is_sum()) return;
     const auto [whole, unit] = kPrecisions.at(base::number_of(dtype_));
     const auto most = [&, whole = whole] {
-        const double senders = std::ceil(base::real(ranks) / base::real(every_));
+        const double senders = std::ceil(base::real(ranks_) / base::real(every_));
         return std::floor(whole / senders);
     };
     while (most() < kFewestNumbers) ++every_;
     most_ = static_cast<std::uint64_t>(std::min(most(), 251.0));
-    if (reduction_ == Reduction::avg) tolerance_ = (ranks + 2) * unit;
+    if (reduction_ == Reduction::avg) tolerance_ = (ranks_ + 2) * unit;
 }
 
 // Pseudo-random, so that no two ranks, calls or index shifts have the same sequence of values.
@@ -164,7 +164,7 @@ void fill_message(const Message& message, const Pattern& pattern, const comm::Tr
 }
 
 std::size_t wrong_in(const Message& message, const Pattern& pattern, const BufferView& result,
-                     int root, int rank, int ranks) {
+                     int root, int rank) {
     if (result.count == 0) return 0;
     const std::size_t own_part = static_cast<std::size_t>(rank) * message.part;
     // Part r of the result is the part of rank r that begins at `first`.
@@ -172,7 +172,7 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const Buffe
         std::size_t wrong = 0;
         BufferView part = result;
         part.count = message.part;
-        for (int r = 0; r < ranks; ++r) {
+        for (int r = 0; r < message.ranks; ++r) {
             wrong += pattern.wrong_of_rank(part, r, first);
             part.data = static_cast<char*>(part.data) + part.bytes();
         }
@@ -187,10 +187,10 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const Buffe
         case Operation::broadcast:
             return pattern.wrong_of_rank(result, root, 0);
         case Operation::sendrecv:
-            return pattern.wrong_of_rank(result, (rank + ranks - 1) % ranks, 0);
+            return pattern.wrong_of_rank(result, (rank + message.ranks - 1) % message.ranks, 0);
         case Operation::latency:
         case Operation::bandwidth:
-            return pattern.wrong_of_rank(result, rank == 0 ? ranks - 1 : 0, 0);
+            return pattern.wrong_of_rank(result, rank == 0 ? message.ranks - 1 : 0, 0);
         case Operation::allgather:
             return wrong_of_parts(0);
         case Operation::alltoall:
@@ -254,20 +254,17 @@ void flip_a_bit(const comm::BufferView& result) {
 }  // namespace
 
 std::int64_t wrong_of_call(const Message& message, comm::Communicator& data,
-                           const comm::Transfer& transfer, comm::Prepared& call,
-                           const CheckedCall& how) {
+                           const comm::Transfer& transfer, const CheckedCall& how) {
     const int rank = data.rank();
-    const int ranks = data.world_size();
-    const Pattern pattern(message, ranks, how.salt);
+    const Pattern pattern(message, how.salt);
     HostSide host(transfer);
     fill_message(message, pattern, host.host(), rank);
     host.to_device();
-    how.form == Form::run ? call.run() : call.start().wait();
+    how.started ? data.start(transfer).wait() : data.run(transfer);
     data.synchronize();
-    const auto result = host.fetched(call.result());
+    const auto result = host.fetched(data.result_of(transfer));
     if (how.flips_a_bit) flip_a_bit(result);
-    return static_cast<std::int64_t>(
-        wrong_in(message, pattern, result, transfer.root, rank, ranks));
+    return static_cast<std::int64_t>(wrong_in(message, pattern, result, transfer.root, rank));
 }
 
 }  // namespace ranklab::experiments

@@ -17,7 +17,7 @@ namespace ranklab::experiments {
 class Pattern {
   public:
     /// Another `salt` gives other values, so that a result left by an earlier call counts as wrong.
-    Pattern(const Message& message, int ranks, std::uint64_t salt);
+    Pattern(const Message& message, std::uint64_t salt);
 
     static constexpr std::size_t kPeriod = 8191;
 
@@ -45,21 +45,18 @@ class Pattern {
 /// Fills a rank's buffers in host memory: the values that it sends, and poison where it receives.
 void fill_message(const Message& message, const Pattern& pattern, const comm::Transfer& host,
                   int rank);
-/// Returns the number of wrong elements in this rank's result (Prepared::result()).
+/// Returns the number of wrong elements in this rank's result (Communicator::result_of).
 std::size_t wrong_in(const Message& message, const Pattern& pattern, const comm::BufferView& result,
-                     int root, int rank, int ranks);
-
-enum class Form { run, started };
+                     int root, int rank);
 
 struct CheckedCall {
-    Form form = Form::run;
+    bool started = false;      ///< by start() and wait()
     std::uint64_t salt = 0;    ///< a different one for each check
     bool flips_a_bit = false;  ///< of the result (--fault)
 };
 /// Makes the call on test values and counts wrong elements of this rank's result. Collective over
 /// `data`.
 std::int64_t wrong_of_call(const Message& message, comm::Communicator& data,
-                           const comm::Transfer& transfer, comm::Prepared& call,
-                           const CheckedCall& how);
+                           const comm::Transfer& transfer, const CheckedCall& how);
 
 }  // namespace ranklab::experiments

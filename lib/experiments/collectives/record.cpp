@@ -38,8 +38,7 @@ const MessageRow* headline_of(const Sweep& sweep) {
     const MessageRow* found = nullptr;
     for (const auto& row : sweep.rows) {
         if (row.us.empty() || !row.has_form_of(sweep.rows.front())) continue;
-        if (found == nullptr || row.message.bytes(row.ranks) > found->message.bytes(found->ranks))
-            found = &row;
+        if (found == nullptr || row.message.bytes() > found->message.bytes()) found = &row;
     }
     return found;
 }
@@ -48,8 +47,8 @@ void add_headline(results::Run& run, const MessageRow& row, const Sweep& sweep) 
     add_fact(run, "headline", row.name());
     run.measurements.push_back(
         one_column(vocabulary::kCallTime, kAxis, reduction_of(row.message, sweep), row.us));
-    const auto add = [&](std::string_view name, double (Message::*rate_of)(double, int) const) {
-        const double in_one_us = (row.message.*rate_of)(1, row.ranks);
+    const auto add = [&](std::string_view name, double (Message::*rate_of)(double) const) {
+        const double in_one_us = (row.message.*rate_of)(1);
         const std::vector<double> moved(row.us.size(), in_one_us);
         if (std::isfinite(in_one_us)) run.measurements.push_back(rate(name, kAxis, moved, row.us));
     };
@@ -162,23 +161,18 @@ void add_facts(results::Run& run, const Sweep& sweep) {
     if (sweep.options.model) add_fact(run, "model", sweep.options.model->model);
 }
 
-void mark_early_end(results::Run& run, const Sweep& sweep) {
-    const auto how_far =
-        sweep.options.model ? std::string("before all buckets were timed")
-                            : fmt::format("after {} of {} visits of {} messages", sweep.visits_done,
-                                          sweep.visits_planned, sweep.rows.size());
-    if (run.valid && sweep.hit_time_limit) {
-        run.exit_code = static_cast<int>(base::ExitCode::time_limit);
-        run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
-    }
-    mark_stopped(run, sweep.stopped_by, how_far + ": the numbers cover what was done");
+std::string how_far(const Sweep& sweep) {
+    return sweep.options.model
+               ? "before all buckets were timed"
+               : fmt::format("after {} of {} visits of {} messages", sweep.visits_done,
+                             sweep.visits_planned, sweep.rows.size());
 }
 
 }  // namespace
 
 std::string MessageRow::name() const {
     if (bucket >= 0) return fmt::format("bucket {}", bucket);
-    std::string text = message.name(ranks);
+    std::string text = message.name();
     if (loaded) text += ":loaded";
     if (level != "job") text += ":" + level;
     return text;
@@ -196,7 +190,7 @@ std::string measurement_of(const MessageRow& row) {
 
 void fill_collectives_run(results::Run& run, const Sweep& sweep, comm::Communicator& control) {
     add_checks(run, sweep);
-    mark_early_end(run, sweep);
+    mark_early_end(run, sweep.hit_time_limit, sweep.stopped_by, how_far(sweep));
     add_measurements(run, sweep);
     RankMeasurements of_ranks(run, control);
     of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));

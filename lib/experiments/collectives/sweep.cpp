@@ -50,7 +50,7 @@ class Sweeper : base::Immovable {
           levels_(make_levels(*data_, control_, sweep_.hosts,
                               options.settings.scope != "job" && !options.model)),
           clocks_(control_, sweep_.hosts),
-          buffers_(options.buffers, options.buffer_bytes),
+          buffers_(options.buffers, options.model ? 0 : options.buffer_bytes),
           ahead_s_(std::max(kAnnouncement, 40 * clocks_.error_s())),
           stop_(control_) {
         plan();
@@ -89,11 +89,10 @@ class Sweeper : base::Immovable {
         int calls = 0;
         bool last = false;  // the message's last visit
     };
-    // The prepared calls of one message, on its level.
+    // The calls of one message, on its level.
     struct PreparedCalls {
         const Level& level;
         std::vector<comm::Transfer> transfers = {};
-        std::vector<std::unique_ptr<comm::Prepared>> calls = {};
         bool takes_part = false;  // this rank has a part in the operation
     };
 
@@ -110,7 +109,6 @@ class Sweeper : base::Immovable {
                     rows.push_back({.message = message,
                                     .level = level.name,
                                     .loaded = loaded,
-                                    .ranks = level.ranks,
                                     .root = rooted ? root : -1,
                                     .bucket = options_.model ? static_cast<int>(rows.size()) : -1});
                 }
@@ -149,7 +147,7 @@ class Sweeper : base::Immovable {
         if (options_.model) return "the buckets of " + options_.model->model;
         const MessageRow& row = sweep_.rows[order_[visit].row];
         return fmt::format("{} of {}", comm::name_of(row.message.operation),
-                           base::human_bytes(static_cast<double>(row.message.bytes(row.ranks))));
+                           base::human_bytes(static_cast<double>(row.message.bytes())));
     }
 
     PreparedCalls prepare(const MessageRow& row, Buffers& buffers) {
@@ -158,17 +156,14 @@ class Sweeper : base::Immovable {
         if (!level.active) return prepared;
         const int rank = level.data->rank();
         prepared.takes_part = comm::takes_part(row.message.operation, rank, level.ranks);
-        prepared.transfers =
-            buffers.transfers(row.message, std::max(0, row.root), level.ranks, rank);
-        for (const auto& transfer : prepared.transfers)
-            prepared.calls.push_back(options_.backend.prepare(*level.data, transfer));
+        prepared.transfers = buffers.transfers(row.message, std::max(0, row.root), rank);
         return prepared;
     }
 
     Caller caller_of(const PreparedCalls& prepared) const {
         return {.data = *prepared.level.data,
                 .control = *prepared.level.control,
-                .calls = prepared.calls,
+                .transfers = prepared.transfers,
                 .clock_offset_s = clocks_.mine(),
                 .ahead_s = ahead_s_,
                 .clock_error_s = clocks_.error_s(),
@@ -198,7 +193,7 @@ class Sweeper : base::Immovable {
         if (row.is_barrier() && options_.between == CallSync::barrier)
             check_barrier(row, times, prepared.level);
         if (ended_ || !visit.last) return;
-        if (!row.is_barrier()) row.wrong = check(row.message, prepared, Form::run);
+        if (!row.is_barrier()) row.wrong = check(row.message, prepared);
         if (!ended_ && has_started_form(row.message)) time_started_form(row, prepared);
     }
 
@@ -283,7 +278,7 @@ class Sweeper : base::Immovable {
 
     // Returns the number of wrong elements in all ranks' results; nullopt with --check 0.
     std::optional<std::int64_t> check(const Message& message, const PreparedCalls& prepared,
-                                      Form form) {
+                                      bool started = false) {
         if (options_.settings.check == 0) return std::nullopt;
         constexpr std::size_t kBetweenEnds = 16;
         const auto checks = static_cast<std::size_t>(options_.settings.check);
@@ -291,11 +286,10 @@ class Sweeper : base::Immovable {
         for (std::size_t time = 0; time < checks; ++time, ++checks_) {
             if (time % kBetweenEnds == kBetweenEnds - 1 && ends()) break;
             if (!prepared.level.active) continue;
-            const std::size_t which = time % prepared.calls.size();
+            const auto& transfer = prepared.transfers[time % prepared.transfers.size()];
             const bool flips = options_.fault.flips_on_rank == control_.rank();
-            wrong += wrong_of_call(message, *prepared.level.data, prepared.transfers[which],
-                                   *prepared.calls[which],
-                                   {.form = form, .salt = checks_, .flips_a_bit = flips});
+            wrong += wrong_of_call(message, *prepared.level.data, transfer,
+                                   {.started = started, .salt = checks_, .flips_a_bit = flips});
         }
         return comm::reduced(control_, wrong, comm::ReduceOp::sum);
     }
@@ -316,7 +310,7 @@ class Sweeper : base::Immovable {
             times = time_started(caller_of(prepared), options_.warmup, options_.calls,
                                  options_.progress, compute_);
         row.started = longest_us(control_, std::move(times), options_.calls);
-        if (!row.is_barrier()) row.started_wrong = check(row.message, prepared, Form::started);
+        if (!row.is_barrier()) row.started_wrong = check(row.message, prepared, /*started=*/true);
         ends();
     }
 
@@ -340,7 +334,7 @@ class Sweeper : base::Immovable {
             ends();
         }
         for (std::size_t b = 0; b < rows.size() && !ended_; ++b)
-            rows[b].wrong = check(rows[b].message, prepared[b], Form::run);
+            rows[b].wrong = check(rows[b].message, prepared[b]);
     }
 
     const CollectivesOptions& options_;

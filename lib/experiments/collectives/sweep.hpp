@@ -19,9 +19,8 @@ struct MessageRow {
     Message message;
     std::string level = "job";
     bool loaded = false;  ///< --with-load: while a thread computed on the same cores
-    int ranks = 1;
-    int root = -1;    ///< of broadcast and reduce
-    int bucket = -1;  ///< of --from-model, in the order of a training step; -1: none
+    int root = -1;        ///< of broadcast and reduce
+    int bucket = -1;      ///< of --from-model, in the order of a training step; -1: none
     /// Microseconds per message of each timed call, one number for all ranks (--average). Empty
     /// if the run ended before this message.
     std::vector<double> us = {};

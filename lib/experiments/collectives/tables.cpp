@@ -74,8 +74,8 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
                    std::string(m.redop()),
                    whole(row.root),
                    m.in_place ? "in-place" : "out-of-place",
-                   whole(row.ranks),
-                   whole(m.bytes(row.ranks)),
+                   whole(row.message.ranks),
+                   whole(m.bytes()),
                    whole(m.part),
                    whole(s.n),
                    s.median,
@@ -88,8 +88,8 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
                    spread(s.min),
                    spread(s.max),
                    deviation_percent(row.us, s.mean),
-                   m.algbw_GBps(s.median, row.ranks),
-                   m.busbw_GBps(s.median, row.ranks),
+                   m.algbw_GBps(s.median),
+                   m.busbw_GBps(s.median),
                    row.wrong.value_or(-1),
                    mark_of(row)});
     }
@@ -120,11 +120,11 @@ results::Table nonblocking_table(const Sweep& sweep) {
         const auto percent =
             mark.empty() ? stats::estimate_median(overlap) : stats::MedianEstimate();
         table.add({std::string(comm::name_of(row.message.operation)), row.level, row.load(),
-                   dtype_of(row.message), std::string(row.message.redop()), std::int64_t{row.ranks},
-                   whole(row.message.bytes(row.ranks)), sweep.options.settings.progress,
-                   whole(overall.size()), median(overall), median(compute), median(init),
-                   median(test), median(wait), median(pure), percent.value, percent.ci.low,
-                   percent.ci.high, mark});
+                   dtype_of(row.message), std::string(row.message.redop()),
+                   std::int64_t{row.message.ranks}, whole(row.message.bytes()),
+                   sweep.options.settings.progress, whole(overall.size()), median(overall),
+                   median(compute), median(init), median(test), median(wait), median(pure),
+                   percent.value, percent.ci.low, percent.ci.high, mark});
     }
     return std::move(table).table();
 }
@@ -137,9 +137,8 @@ results::Table buckets_table(const results::Run& run, const Sweep& sweep,
         const auto& m = row.message;
         const auto& bucket = model.rows[row.bucket];
         table.add({std::int64_t{row.bucket}, bucket.parameters, bucket.elements, dtype_of(m),
-                   bucket.bytes, s.median, s.ci95.low, s.ci95.high,
-                   m.algbw_GBps(s.median, row.ranks), m.busbw_GBps(s.median, row.ranks),
-                   row.wrong.value_or(-1)});
+                   bucket.bytes, s.median, s.ci95.low, s.ci95.high, m.algbw_GBps(s.median),
+                   m.busbw_GBps(s.median), row.wrong.value_or(-1)});
     }
     return std::move(table).table();
 }
@@ -160,7 +159,7 @@ void add_fit(Rows& table, const results::Run& run, std::span<const MessageRow> r
     std::vector<stats::LinePoint> points;
     for (const auto& row : rows)
         if (const double us = summary_of(run, row).median; us > 0)
-            points.push_back({static_cast<double>(row.message.bytes(row.ranks)), us});
+            points.push_back({static_cast<double>(row.message.bytes()), us});
     if (points.empty()) return;
     const auto fit = stats::fit_line(points);
     const auto& row = rows.front();
@@ -185,7 +184,7 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
         const auto other = std::ranges::find_if(
             rest, [&](const MessageRow& row) { return !row.has_form_of(rest.front()); });
         const auto form = rest.first(other - rest.begin());
-        if (form.front().message.operation != Operation::barrier && form.front().ranks > 1)
+        if (form.front().message.operation != Operation::barrier && form.front().message.ranks > 1)
             add_fit(table, run, form);
         rest = rest.subspan(form.size());
     }
@@ -197,13 +196,13 @@ using Group = std::tuple<std::string, std::string, std::string>;
 std::map<Group, TimedMessages> timed_of(const results::Run& run, const Sweep& sweep) {
     std::map<Group, TimedMessages> all;
     for (const auto& row : sweep.rows) {
-        const auto& [operation, dtype, reduction, in_place, part] = row.message;
-        if (row.us.empty() || row.ranks < 2 || (in_place && comm::has_form(operation, false)) ||
+        const auto& [operation, dtype, reduction, in_place, ranks, part] = row.message;
+        if (row.us.empty() || ranks < 2 || (in_place && comm::has_form(operation, false)) ||
             reduction != Reduction::sum)
             continue;
         // Rounded down to equal parts per rank, so that operations compare at one size.
-        const std::uint64_t parts = static_cast<std::uint64_t>(row.ranks) * comm::size_of(dtype);
-        const std::uint64_t bytes = std::max(parts, row.message.bytes(row.ranks) / parts * parts);
+        const std::uint64_t parts = static_cast<std::uint64_t>(ranks) * comm::size_of(dtype);
+        const std::uint64_t bytes = std::max(parts, row.message.bytes() / parts * parts);
         all[{row.level, row.load(), dtype_of(row.message)}][{operation, bytes}] =
             summary_of(run, row);
     }

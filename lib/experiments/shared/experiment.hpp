@@ -4,7 +4,6 @@
 
 #include <exception>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +43,19 @@ struct Listing {
     std::vector<std::pair<std::string, std::string>> entries;  ///< name, summary
 };
 
+template <class Entry>
+std::vector<std::string> names_of(const std::vector<Entry>& catalogue) {
+    std::vector<std::string> names;
+    for (const auto& entry : catalogue) names.push_back(entry.name);
+    return names;
+}
+template <class Entry>
+Listing listing_of(std::string title, const std::vector<Entry>& catalogue) {
+    Listing listing{std::move(title), {}};
+    for (const auto& entry : catalogue) listing.entries.emplace_back(entry.name, entry.summary);
+    return listing;
+}
+
 /// The runs of a process: one, or with `io --strategy a,b` one per strategy and one that compares
 /// them. Complete on rank 0; exit codes and validity are equal on all ranks. If a verification
 /// failed, the run has valid = false, an exit code, and the reason as its first warning.
@@ -53,22 +65,17 @@ struct Runs {
 };
 
 /// A run with settled options: checked, with defaults filled in, and constant.
-class Plan {
-  public:
-    virtual ~Plan() = default;
-
-    /// The settled options, for header, dry run and results file.
-    virtual std::vector<options::Effective> settings() const = 0;
-    /// Facts that header and dry run show after the options ("parameters").
-    virtual std::vector<results::Setting> facts() const = 0;
-    virtual bool uses_gpus() const { return false; }
-    virtual bool prints_as_nccl_tests() const { return false; }
+struct Plan {
+    std::vector<options::Effective> settings = {};  ///< for header, dry run and results file
+    /// What header and dry run show after the options ("parameters").
+    std::vector<results::Setting> facts = {};
+    bool uses_gpus = false;
+    bool prints_as_nccl_tests = false;
     /// What a dry run does besides printing the plan. Collective.
-    virtual void rehearse(comm::Communicator& /*control*/) const {}
-
+    std::function<void(comm::Communicator& control)> rehearse = [](auto&) {};
     /// Collective. Throws if the work is impossible. The runs hold measurements, tables,
-    /// warnings and verdicts; `config` only if it differs from settings().
-    virtual Runs run(const RunContext& context) const = 0;
+    /// warnings and verdicts; `config` only if it differs from `settings`.
+    std::function<Runs(const RunContext& context)> run = {};
 };
 
 /// The options as a run stores them.
@@ -102,24 +109,26 @@ struct LaunchNeeds {
     int threads = 0;  ///< default of --threads; 0: the cores of the rank's cpuset and cgroup
 };
 
-class Experiment {
-  public:
-    virtual ~Experiment() = default;
-
-    virtual std::string command() const = 0;   ///< "train"
-    virtual std::string summary() const = 0;   ///< one sentence
-    virtual std::string examples() const = 0;  ///< command lines, for --help
-    virtual void describe(options::Schema& schema) const = 0;
-    virtual std::vector<Listing> listings() const = 0;
+struct Experiment {
+    std::string command;        ///< "train"
+    std::string summary;        ///< one sentence
+    std::string examples = {};  ///< command lines, for --help
+    options::Schema options = {};
+    std::vector<Listing> listings = {};
 
     /// Called before MPI starts, without the config file's options, and once more with them.
-    virtual LaunchNeeds needs(const options::Options& /*given*/) const { return {}; }
+    std::function<LaunchNeeds(const options::Options& given)> needs;
 
     /// Collective. Settles the options that are open: defaults by model, ranks and hosts. Throws
     /// OptionError on all ranks if options are impossible. In `common` --threads is settled.
-    virtual std::unique_ptr<Plan> settle(const options::Options& given,
-                                         const vocabulary::CommonSettings& common,
-                                         comm::Communicator& control) const = 0;
+    std::function<Plan(const options::Options& given, const vocabulary::CommonSettings& common,
+                       comm::Communicator& control)>
+        settle;
 };
+
+/// Each program's experiment.
+Experiment train_experiment();
+Experiment io_experiment();
+Experiment comm_experiment();
 
 }  // namespace ranklab::experiments

@@ -57,4 +57,13 @@ void mark_stopped(results::Run& run, int signal, const std::string& what_is_ther
     if (run.valid) run.exit_code = 128 + signal;
 }
 
+void mark_early_end(results::Run& run, bool at_time_limit, int signal, const std::string& where,
+                    const std::string& more) {
+    if (run.valid && at_time_limit) {
+        run.exit_code = static_cast<int>(base::ExitCode::time_limit);
+        run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + where);
+    }
+    mark_stopped(run, signal, where + ": the numbers cover what was done" + more);
+}
+
 }  // namespace ranklab::experiments

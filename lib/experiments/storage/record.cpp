@@ -170,20 +170,15 @@ void add_facts(results::Run& run, const StorageOptions& options, comm::Communica
     add(fact::kIsBaseline, entry.baseline ? "yes" : "no");
 }
 
-void mark_early_end(results::Run& run, const StorageRecord& record, const StorageOptions& options) {
+void mark_end(results::Run& run, const StorageRecord& record, const StorageOptions& options) {
     const auto how_far =
         fmt::format("after {} of {} repetitions", record.writings.size() - record.warmup(options),
                     options.repetitions);
-    if (run.valid && record.hit_time_limit) {
-        run.exit_code = base::number_of(base::ExitCode::time_limit);
-        run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + how_far);
-    }
     const int signal = std::max(0, record.ended_by - 128);
-    if (run.valid && record.ended_by != 0 && signal == 0) {
-        run.exit_code = record.ended_by;
-        run.mark_incomplete("it failed " + how_far);
-    }
-    mark_stopped(run, signal, how_far + ": the numbers cover what was done");
+    mark_early_end(run, record.hit_time_limit, signal, how_far);
+    if (!run.valid || record.ended_by == 0 || signal != 0) return;
+    run.exit_code = record.ended_by;
+    run.mark_incomplete("it failed " + how_far);
 }
 
 }  // namespace
@@ -207,7 +202,7 @@ std::size_t StorageRecord::warmup(const StorageOptions& options) const {
 void fill_storage_run(results::Run& run, const StorageRecord& record, const StorageOptions& options,
                       comm::Communicator& control) {
     add_verdict(run, options, comparison_of(record, options, control));
-    mark_early_end(run, record, options);
+    mark_end(run, record, options);
     add_convergence(run, record.convergence, "repetitions", options.repetitions);
     RankMeasurements of_ranks(run, control, options.entry.participants(control.world_size()));
     add_writing(run, record, options, of_ranks, record.warmup(options));

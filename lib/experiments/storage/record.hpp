@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "experiments/storage/repetition.hpp"
 #include "measure/convergence.hpp"
 #include "results/run.hpp"
@@ -42,5 +43,11 @@ void add_storage_tables(results::Run& run, const StorageRecord& record,
 /// Returns the run that compares the runs (at least one) in the table `ladder`. `asked`: number of
 /// strategies of the command; `signal`: the signal that ended them, or 0.
 results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, int signal);
+
+/// Makes the runs, one settled struct per strategy in ladder order, and for several strategies
+/// their comparison. Each round makes one repetition of every strategy, in random order, until each
+/// strategy has enough of them. If a strategy fails, the other strategies go on; a signal ends all.
+/// A strategy that ended before its first counted repetition has no run. Collective.
+Runs run_schedule(const std::vector<StorageOptions>& settled, const RunContext& context);
 
 }  // namespace ranklab::experiments

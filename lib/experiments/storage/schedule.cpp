@@ -1,4 +1,4 @@
-#include "experiments/storage/schedule.hpp"
+#include "experiments/storage/record.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -13,7 +13,6 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/folder.hpp"
-#include "experiments/storage/record.hpp"
 #include "experiments/storage/repetition.hpp"
 
 namespace ranklab::experiments {

@@ -21,13 +21,6 @@ using vocabulary::CommonSettings;
 using vocabulary::settle;
 using vocabulary::TrainingSettings;
 
-template <class Entry>
-std::vector<std::string> names_of(const std::vector<Entry>& catalogue) {
-    std::vector<std::string> names;
-    for (const auto& entry : catalogue) names.push_back(entry.name);
-    return names;
-}
-
 // Parses "3x64x64" or, for tokens, "128:int64".
 base::Field field_of(const std::string& option, std::string text) {
     constexpr std::string_view kTokens = ":int64";
@@ -123,10 +116,6 @@ train::LrSettings settle_rate(TrainingSettings& settings, const CommonSettings& 
 // On a GPU the default is LibTorch's fused kernel, if there is one.
 void settle_optimizer(TrainingSettings& settings, bool on_gpu) {
     const auto optimizer = entry_of(train::optimizers(), *settings.optimizer);
-    if (settings.fused_optimizer && !optimizer.has_fused)
-        throw base::OptionError(fmt::format(
-            "LibTorch has no fused kernel for --optimizer {}; leave --fused-optimizer out",
-            optimizer.name));
     settings.fused_optimizer |= on_gpu && optimizer.has_fused;
 }
 
@@ -174,19 +163,6 @@ void settle_batch(TrainingSettings& settings, int world_size) {
     settings.batch_size = global / parts;
 }
 
-void check_sync(const TrainingSettings& settings, bool one_rank) {
-    const auto sync = entry_of(train::gradient_syncs(), *settings.sync);
-    if (settings.compress != "none" && !sync.compresses)
-        throw base::OptionError(fmt::format(
-            "--sync {} cannot compress; use --sync bucketed, or leave --compress {} out",
-            *settings.sync, settings.compress));
-    if (one_rank && sync.keeps_ranks_equal)
-        throw base::OptionError(
-            fmt::format("--mode {} sums no gradients over ranks and takes no --sync {}; use --mode "
-                        "ddp, which runs at one rank, too, or leave --sync out",
-                        *settings.mode, *settings.sync));
-}
-
 void settle_mode(TrainingSettings& settings, int world_size) {
     // --buckets shows the buckets of several ranks, also in a dry run of one.
     settle(settings.mode, world_size == 1 && !settings.buckets ? "single" : "ddp");
@@ -196,7 +172,6 @@ void settle_mode(TrainingSettings& settings, int world_size) {
             "--mode {} takes one rank, and {} were started; use --mode ddp, or start one rank",
             *settings.mode, world_size));
     settle(settings.sync, one_rank ? "none" : "bucketed");
-    check_sync(settings, one_rank);
     if (settings.backend && comm::backend_named(*settings.backend).one_rank_alone && world_size > 1)
         throw base::OptionError(
             fmt::format("--backend {} serves one rank; use --backend mpi", *settings.backend));
@@ -317,21 +292,25 @@ std::optional<Delay> parse_delay(const std::string& text, int world_size) {
         base::printable(text, 60), world_size, fmt::join(base::kPhaseNames, ", "), kMostMs));
 }
 
-void describe_training(options::Schema& schema) {
+options::Schema training_schema() {
     const auto those = [](auto catalogue, auto has) {
         std::erase_if(catalogue, [&](const auto& entry) { return !std::invoke(has, entry); });
         return names_of(catalogue);
     };
     using train::SyncEntry;
-    schema.append(vocabulary::training_settings())
+    options::Schema schema;
+    return schema.append(vocabulary::training_settings())
         .offer("model", names_of(nn::models()),
                {{"volumes", those(nn::models(), [](auto& one) { return one.input.is_volume(); })}})
         .offer("data", names_of(data::sources()),
                {{"own-files", those(data::sources(), &data::SourceEntry::own_files)}})
-        .offer("optimizer", names_of(train::optimizers()))
+        .offer("optimizer", names_of(train::optimizers()),
+               {{"fused", those(train::optimizers(), &train::OptimizerEntry::has_fused)}})
         .offer(
             "sync", names_of(train::gradient_syncs()),
             {{"host-memory", those(train::gradient_syncs(), &SyncEntry::host_memory)},
+             {"sums", those(train::gradient_syncs(), &SyncEntry::keeps_ranks_equal)},
+             {"compresses", those(train::gradient_syncs(), &SyncEntry::compresses)},
              {"waits-in-backward", those(train::gradient_syncs(), &SyncEntry::waits_in_backward)}})
         .offer(
             "backend", names_of(comm::backends()),
@@ -359,41 +338,6 @@ TrainingOptions settle_training(const options::Options& given, const CommonSetti
 
 std::vector<options::Effective> TrainingOptions::effective() const {
     return experiments::effective(vocabulary::training_settings(), settings, common);
-}
-
-std::string Training::examples() const {
-    return "  ranklab train --steps 200                                   one rank, Fashion-MNIST, "
-           "the published network\n"
-           "  mpirun -n 2 ranklab train --batch-size 32 --epochs 3        two ranks, global batch "
-           "64\n"
-           "  ranklab train --mode dp --replicas 2 --batch-size 64        one process, two threads "
-           "that share the batch\n"
-           "  ranklab sweep train --ranks 1,2,4 --scaling strong --global-batch-size 64\n"
-           "                                                              how it scales\n"
-           "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini     a named configuration "
-           "under Slurm\n"
-           "  ranklab train --data synthetic --steps 50 --output none     no files at all\n";
-}
-
-std::vector<Listing> Training::listings() const {
-    std::vector<Listing> lists;
-    const auto list = [&lists](const char* title, const auto& catalogue) {
-        Listing listing{title, {}};
-        for (const auto& entry : catalogue) listing.entries.emplace_back(entry.name, entry.summary);
-        lists.push_back(std::move(listing));
-    };
-    list("--model", nn::models());
-    list("--data", data::sources());
-    list("--sync", train::gradient_syncs());
-    list("--optimizer", train::optimizers());
-    list("--backend", comm::backends());
-    return lists;
-}
-
-LaunchNeeds Training::needs(const options::Options& given) const {
-    const auto settings = given.fields<TrainingSettings>();
-    return {.gpus = settings.device != "cpu",
-            .several_ranks = settings.mode == "ddp" || settings.expected_ranks.value_or(1) > 1};
 }
 
 }  // namespace ranklab::experiments

@@ -10,9 +10,9 @@
 #include "base/phase.hpp"
 #include "data/dataset.hpp"
 #include "data/loader.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "experiments/training/learning_rate.hpp"
 #include "experiments/training/speed_options.hpp"
-#include "experiments/training/training.hpp"
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
 #include "options/options.hpp"
@@ -64,6 +64,9 @@ struct TrainingOptions {
     /// The options as header, dry run and results file show them.
     std::vector<options::Effective> effective() const;
 };
+
+/// The options of the command, with the names of the catalogues.
+options::Schema training_schema();
 
 /// Settles the defaults from the model's published settings and the number of ranks. Throws
 /// OptionError for impossible options.

@@ -280,49 +280,65 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
     return facts;
 }
 
-class TrainingPlan final : public Plan {
-  public:
-    TrainingPlan(TrainingOptions settled, std::vector<results::Setting> facts)
-        : settled_(std::move(settled)), facts_(std::move(facts)) {}
+LaunchNeeds needs(const options::Options& given) {
+    const auto settings = given.fields<vocabulary::TrainingSettings>();
+    return {.gpus = settings.device != "cpu",
+            .several_ranks = settings.mode == "ddp" || settings.expected_ranks.value_or(1) > 1};
+}
 
-    std::vector<options::Effective> settings() const override { return settled_.effective(); }
-    std::vector<results::Setting> facts() const override {
-        auto facts = facts_;
-        if (settled_.common.dry_run)
-            for (auto& row : memory_settings(settled_)) facts.push_back(std::move(row));
-        return facts;
-    }
-    bool uses_gpus() const override { return settled_.on_gpu(); }
-    void rehearse(comm::Communicator& control) const override {
-        comm::all_or_throw(control, [&] {
-            if (settled_.settings.buckets && control.rank() == 0) write_bucket_file(settled_);
-        });
-    }
+// For a dry run.
+void write_buckets(const TrainingOptions& options, comm::Communicator& control) {
+    comm::all_or_throw(control, [&] {
+        if (options.settings.buckets && control.rank() == 0) write_bucket_file(options);
+    });
+}
 
-    /// After a stop signal the run ends early and says so; before the first step, throws
-    /// base::Interrupted.
-    Runs run(const RunContext& context) const override {
-        return {{make_training_run(settled_, context)}};
-    }
-
-  private:
-    TrainingOptions settled_;
-    std::vector<results::Setting> facts_;
-};
-
-}  // namespace
-
-std::unique_ptr<Plan> Training::settle(const options::Options& given,
-                                       const vocabulary::CommonSettings& common,
-                                       comm::Communicator& control) const {
+Plan planned_run(const options::Options& given, const vocabulary::CommonSettings& common,
+                 comm::Communicator& control) {
     TrainingOptions settled;
     std::vector<results::Setting> facts;
     comm::all_or_throw(control, [&] {
         settled = settle_training(given, common, control.world_size());
         facts = facts_of(settled, control.world_size());
+        if (common.dry_run && control.rank() == 0)
+            for (auto& row : memory_settings(settled)) facts.push_back(std::move(row));
     });
-    return std::make_unique<TrainingPlan>(settle_overlap_way(std::move(settled), control),
-                                          std::move(facts));
+    settled = settle_overlap_way(std::move(settled), control);
+    return {.settings = settled.effective(),
+            .facts = std::move(facts),
+            .uses_gpus = settled.on_gpu(),
+            .rehearse = [settled](auto& of_job) { write_buckets(settled, of_job); },
+            // After a stop signal the run ends early and says so; before the first step, throws
+            // base::Interrupted.
+            .run = [settled](const RunContext& context) -> Runs {
+                return {{make_training_run(settled, context)}};
+            }};
+}
+
+}  // namespace
+
+Experiment train_experiment() {
+    return {.command = "train",
+            .summary = "Trains a network on one or many ranks and times every phase of every step.",
+            .examples =
+                "  ranklab train --steps 200                                   one rank, "
+                "Fashion-MNIST, the published network\n"
+                "  mpirun -n 2 ranklab train --batch-size 32 --epochs 3        two ranks, global "
+                "batch 64\n"
+                "  ranklab train --mode dp --replicas 2 --batch-size 64        one process, two "
+                "threads that share the batch\n"
+                "  ranklab sweep train --ranks 1,2,4 --scaling strong --global-batch-size 64\n"
+                "                                                              how it scales\n"
+                "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini     a named "
+                "configuration under Slurm\n"
+                "  ranklab train --data synthetic --steps 50 --output none     no files at all\n",
+            .options = training_schema(),
+            .listings = {listing_of("--model", nn::models()), listing_of("--data", data::sources()),
+                         listing_of("--sync", train::gradient_syncs()),
+                         listing_of("--optimizer", train::optimizers()),
+                         listing_of("--backend", comm::backends())},
+            .needs = needs,
+            .settle = planned_run};
 }
 
 }  // namespace ranklab::experiments

@@ -55,15 +55,6 @@ void settle_replicas(TrainingSettings& settings, bool cuda, const CountGpus& cou
     settle(settings.replicas, gpus > 0 ? gpus : kOnCpu);
 }
 
-// On a GPU there are LibTorch's operations only.
-void settle_ops(TrainingSettings& settings, bool cuda) {
-    settle(settings.ops, cuda ? "libtorch" : "ranklab");
-    if (cuda && settings.ops == "ranklab")
-        throw base::OptionError(
-            "--ops ranklab has operations for the CPU, and this run computes on a GPU; use --ops "
-            "libtorch, or --device cpu");
-}
-
 int select_own_gpu(const comm::Communicator& control, std::int64_t wanted) {
     const auto list = device::list_gpus();
     const auto seen = static_cast<int>(list.gpus.size());
@@ -96,7 +87,7 @@ void settle_speed(TrainingSettings& settings, int world_size, const CountGpus& c
     const bool cuda = choose_cuda(settings, world_size, count_gpus);
     settings.device = cuda ? "cuda" : "cpu";
     settle_replicas(settings, cuda, count_gpus);
-    settle_ops(settings, cuda);
+    settle(settings.ops, cuda ? "libtorch" : "ranklab");
     const bool reduces = world_size > 1 || settings.mode == "ddp";
     settle(settings.backend,
            comm::default_backend(cuda && reduces ? comm::Memory::device : comm::Memory::host).name);

@@ -7,7 +7,6 @@
 
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/training/training.hpp"
 #include "mpi/shared_folder.hpp"
 #include "mpi_world.hpp"
 #include "quiet_progress.hpp"
@@ -29,26 +28,13 @@ class NotedWorld final : public comm::Communicator {
         note("barrier", 0);
         world().barrier();
     }
-    void broadcast(comm::BufferView buffer, int root) override {
-        note("broadcast", buffer.bytes());
-        world().broadcast(buffer, root);
+    void run(const comm::Transfer& transfer) override {
+        note(comm::name_of(transfer.operation), transfer.send.bytes() + transfer.receive.bytes());
+        world().run(transfer);
     }
-    void allreduce(comm::BufferView buffer, comm::ReduceOp op) override {
-        note("allreduce", buffer.bytes());
-        world().allreduce(buffer, op);
-    }
-    comm::Request start_allreduce(comm::BufferView buffer, comm::ReduceOp op) override {
-        note("start_allreduce", buffer.bytes());
-        return world().start_allreduce(buffer, op);
-    }
-    void allgather(comm::BufferView send, comm::BufferView receive) override {
-        note("allgather", send.bytes());
-        world().allgather(send, receive);
-    }
-    void reduce_scatter(comm::BufferView send, comm::BufferView receive,
-                        comm::ReduceOp op) override {
-        note("reduce_scatter", send.bytes());
-        world().reduce_scatter(send, receive, op);
+    comm::Request start(const comm::Transfer& transfer) override {
+        note("start", transfer.receive.bytes());
+        return world().start(transfer);
     }
     std::unique_ptr<comm::Communicator> split(int color, int key) override {
         note("split", 0);
@@ -58,7 +44,9 @@ class NotedWorld final : public comm::Communicator {
     std::string calls;
 
   private:
-    void note(const char* name, std::size_t bytes) { calls += fmt::format("{} {}\n", name, bytes); }
+    void note(std::string_view name, std::size_t bytes) {
+        calls += fmt::format("{} {}\n", name, bytes);
+    }
 };
 
 struct Made {
@@ -67,20 +55,19 @@ struct Made {
 };
 
 Made trained(const std::string& more) {
-    const Training training;
-    options::Schema schema;
-    training.describe(schema);
+    auto training = train_experiment();
     const auto words = base::split(
         "--data synthetic --train-samples 96 --validation-samples 12 --width 4 --batch-size 4 "
         "--steps 24 --warmup 2 --workers 0 --device cpu --threads 1 " +
             more,
         ' ');
-    const auto given = options::Options::parse(schema.append(vocabulary::common_settings()), words);
+    const auto given =
+        options::Options::parse(training.options.append(vocabulary::common_settings()), words);
     Made made;
     NotedWorld noted;
     testing::QuietProgress quiet;
     const auto plan = training.settle(given, given.fields<vocabulary::CommonSettings>(), world());
-    made.run = plan->run({.control = noted, .progress = quiet}).all.front();
+    made.run = plan.run({.control = noted, .progress = quiet}).all.front();
     made.calls = noted.calls;
     return made;
 }

@@ -69,20 +69,9 @@ class SlowLink final : public comm::Communicator {
     int local_rank() const override { return real_.local_rank(); }
     int local_size() const override { return real_.local_size(); }
     void barrier() override { real_.barrier(); }
-    void broadcast(comm::BufferView buffer, int root) override { real_.broadcast(buffer, root); }
-    void allreduce(comm::BufferView buffer, comm::ReduceOp op) override {
-        real_.allreduce(buffer, op);
-    }
-    comm::Request start_allreduce(comm::BufferView buffer, comm::ReduceOp op) override {
-        return comm::Request(
-            std::make_unique<Travelling>(real_.start_allreduce(buffer, op), travelled));
-    }
-    void allgather(comm::BufferView send, comm::BufferView receive) override {
-        real_.allgather(send, receive);
-    }
-    void reduce_scatter(comm::BufferView send, comm::BufferView receive,
-                        comm::ReduceOp op) override {
-        real_.reduce_scatter(send, receive, op);
+    void run(const comm::Transfer& transfer) override { real_.run(transfer); }
+    comm::Request start(const comm::Transfer& transfer) override {
+        return comm::Request(std::make_unique<Travelling>(real_.start(transfer), travelled));
     }
     std::unique_ptr<comm::Communicator> split(int color, int key) override {
         return real_.split(color, key);

@@ -10,7 +10,6 @@
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "experiments/training/ablation.hpp"
-#include "experiments/training/training.hpp"
 #include "mpi_world.hpp"
 #include "quiet_progress.hpp"
 #include "vocabulary/settings.hpp"
@@ -50,8 +49,7 @@ auto images_of(const data::SourceEntry& source) {
 }
 
 TrainingOptions options_of(const std::string& mode, const std::string& evaluate) {
-    options::Schema schema;
-    describe_training(schema);
+    options::Schema schema = training_schema();
     const auto parsed = options::Options::parse(
         schema.append(vocabulary::common_settings()),
         {"--mode", mode, "--sync", "none", "--optimizer", "sgd", "--momentum", "0", "--evaluate",
@@ -170,8 +168,7 @@ std::size_t trials_kept(std::int64_t steps_of_a_trial) {
 
 /// A short run of a small network.
 results::Run make_short_run(const std::vector<std::string>& more) {
-    options::Schema schema;
-    describe_training(schema);
+    options::Schema schema = training_schema();
     auto words = base::split(
         "--data synthetic --train-samples 16 --width 4 --batch-size 4 --steps 40 --warmup 0 "
         "--workers 0 --evaluate off --overlap-steps 0 --device cpu --threads 1",

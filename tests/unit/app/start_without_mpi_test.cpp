@@ -22,75 +22,64 @@ namespace {
 
 using ::testing::ExitedWithCode;
 
-// Says on stderr how it was started, then does what --act says.
-class Probe final : public experiments::Experiment {
-  public:
-    std::string command() const override { return "probe"; }
-    std::string summary() const override { return "looks whether MPI runs"; }
-    std::string examples() const override { return ""; }
-    void describe(options::Schema& schema) const override {
-        schema.section("Probe")
-            .text("act", &Settings::act, "WORD", "what to do")
-            .flag("with", &Settings::with, "needs MPI");
-    }
-    std::vector<experiments::Listing> listings() const override { return {}; }
-    experiments::LaunchNeeds needs(const options::Options& given) const override {
-        const auto settings = given.fields<Settings>();
-        if (settings.act == "refuse") throw base::OptionError("--act cannot be 'refuse'");
-        return {.mpi = settings.with};
-    }
-    std::unique_ptr<experiments::Plan> settle(const options::Options& given,
-                                              const vocabulary::CommonSettings&,
-                                              comm::Communicator&) const override {
-        return std::make_unique<Look>(given.fields<Settings>().act);
-    }
-
-  private:
-    struct Settings {
-        std::string act;
-        bool with = false;
-    };
-
-    class Look final : public experiments::Plan {
-      public:
-        explicit Look(std::string word) : word_(std::move(word)) {}
-        std::vector<options::Effective> settings() const override { return {}; }
-        std::vector<results::Setting> facts() const override { return {}; }
-        experiments::Runs run(const experiments::RunContext& context) const override {
-            std::fprintf(stderr, "ranks %d, MPI %s\n", context.control.world_size(),
-                         comm::MpiEnvironment::running() ? "runs" : "rests");
-            act(word_);
-            experiments::Runs runs;
-            runs.all.resize(word_ == "several" || word_ == "late" ? 2 : 1);
-            if (word_ == "invalid") runs.all.front().exit_code = 7;
-            if (word_ == "late")
-                runs.failure =
-                    std::make_exception_ptr(base::EnvironmentError("the third one failed"));
-            return runs;
-        }
-
-      private:
-        std::string word_;
-    };
-
-    static void act(const std::string& word) {
-        if (word == "data") throw base::DataError("the data is wrong");
-        if (word == "stall") std::this_thread::sleep_for(std::chrono::seconds(60));
-        if (word == "abort") comm::MpiEnvironment::abort(42);
-        if (word == "pipe") {
-            std::raise(SIGPIPE);
-            throw base::EnvironmentError("outlived SIGPIPE");
-        }
-    }
+struct Settings {
+    std::string act;
+    bool with = false;
 };
+
+void act(const std::string& word) {
+    if (word == "data") throw base::DataError("the data is wrong");
+    if (word == "stall") std::this_thread::sleep_for(std::chrono::seconds(60));
+    if (word == "abort") comm::MpiEnvironment::abort(42);
+    if (word == "pipe") {
+        std::raise(SIGPIPE);
+        throw base::EnvironmentError("outlived SIGPIPE");
+    }
+}
+
+experiments::Runs run(const std::string& word, const experiments::RunContext& context) {
+    std::fprintf(stderr, "ranks %d, MPI %s\n", context.control.world_size(),
+                 comm::MpiEnvironment::running() ? "runs" : "rests");
+    act(word);
+    experiments::Runs runs;
+    runs.all.resize(word == "several" || word == "late" ? 2 : 1);
+    if (word == "invalid") runs.all.front().exit_code = 7;
+    if (word == "late")
+        runs.failure = std::make_exception_ptr(base::EnvironmentError("the third one failed"));
+    return runs;
+}
+
+experiments::LaunchNeeds needs(const options::Options& given) {
+    const auto settings = given.fields<Settings>();
+    if (settings.act == "refuse") throw base::OptionError("--act cannot be 'refuse'");
+    return {.mpi = settings.with};
+}
+
+experiments::Plan settle(const options::Options& given, const vocabulary::CommonSettings&,
+                         comm::Communicator&) {
+    return {.run = [word = given.fields<Settings>().act](const auto& context) {
+        return run(word, context);
+    }};
+}
+
+// Says on stderr how it was started, then does what --act says.
+experiments::Experiment probe() {
+    return {.command = "probe",
+            .summary = "looks whether MPI runs",
+            .options = options::Schema()
+                           .section("Probe")
+                           .text("act", &Settings::act, "WORD", "what to do")
+                           .flag("with", &Settings::with, "needs MPI"),
+            .needs = needs,
+            .settle = settle};
+}
 
 [[noreturn]] void run_probe(std::vector<std::string> words, bool store = false) {
     words.insert(words.begin(), "ranklab-probe");
     if (!store) words.insert(words.end(), {"--output", "none"});
     std::vector<char*> arguments;
     for (auto& word : words) arguments.push_back(word.data());
-    Probe probe;
-    std::exit(run_experiment(static_cast<int>(arguments.size()), arguments.data(), probe));
+    std::exit(run_experiment(static_cast<int>(arguments.size()), arguments.data(), probe()));
 }
 
 constexpr const char* kWithout = "ranks 1, MPI rests";

@@ -30,11 +30,7 @@ class NoCommunicator final : public comm::Communicator {
     int local_rank() const override { return 0; }
     int local_size() const override { return 1; }
     void barrier() override { refuse(); }
-    void broadcast(comm::BufferView, int) override { refuse(); }
-    void allreduce(comm::BufferView, comm::ReduceOp) override { refuse(); }
-    comm::Request start_allreduce(comm::BufferView, comm::ReduceOp) override { refuse(); }
-    void allgather(comm::BufferView, comm::BufferView) override { refuse(); }
-    void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override { refuse(); }
+    comm::Request start(const comm::Transfer&) override { refuse(); }
     std::unique_ptr<comm::Communicator> split(int, int) override { refuse(); }
 
   private:

@@ -1,7 +1,6 @@
 // The time limit and stop signals: they end the run between two steps.
 #include <fmt/format.h>
 
-#include "base/error.hpp"
 #include "experiments/training/observer.hpp"
 
 namespace ranklab::experiments {
@@ -21,15 +20,9 @@ class Limits final : public StepObserver {
 
     void fill(results::Run& run, RankMeasurements&) override {
         const auto& end = observed_.end;
-        if (run.valid && end.at_time_limit) {
-            run.exit_code = static_cast<int>(base::ExitCode::time_limit);
-            run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + where());
-        }
-        mark_stopped(run, end.signal,
-                     fmt::format("{}: the numbers cover what was done{}", where(),
-                                 end.has_checkpoint && end.missing.empty()
-                                     ? ", and --resume goes on from there"
-                                     : ""));
+        const bool resumes = end.has_checkpoint && end.missing.empty();
+        mark_early_end(run, end.at_time_limit, end.signal, where(),
+                       resumes ? ", and --resume goes on from there" : "");
     }
 
   private:

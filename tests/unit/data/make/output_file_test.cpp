@@ -5,35 +5,12 @@
 #include <fstream>
 
 #include "base/error.hpp"
-#include "comm/backend.hpp"
+#include "comm/communicator.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 
 namespace ranklab::data {
 namespace {
-
-// One rank without MPI: the backend self asks its control plane for nothing but its size.
-std::unique_ptr<comm::Communicator> alone() {
-    struct One final : comm::Communicator {
-        int rank() const override { return 0; }
-        int world_size() const override { return 1; }
-        int local_rank() const override { return 0; }
-        int local_size() const override { return 1; }
-        void barrier() override {}
-        void broadcast(comm::BufferView, int) override {}
-        void allreduce(comm::BufferView, comm::ReduceOp) override {}
-        comm::Request start_allreduce(comm::BufferView, comm::ReduceOp) override { return {}; }
-        void allgather(comm::BufferView, comm::BufferView) override {}
-        void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override {}
-        std::unique_ptr<comm::Communicator> split(int, int) override {
-            return std::make_unique<One>();
-        }
-    };
-    One control;
-    for (const auto& backend : comm::backends())
-        if (backend.name == "self") return backend.make(control);
-    return nullptr;
-}
 
 std::string content(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
@@ -46,7 +23,7 @@ class Output : public ::testing::Test {
         file.write(0, std::as_bytes(std::span(text)));
     }
     tests::TempFolder folder_;
-    std::unique_ptr<comm::Communicator> control_ = alone();
+    std::unique_ptr<comm::Communicator> control_ = comm::make_self();
 };
 
 TEST_F(Output, HasItsNameOnlyOnceItIsWhole) {

@@ -42,46 +42,49 @@ TEST(MessageSizes, RefuseWhatIsNone) {
                 HasSubstr("2^50"));
 }
 
-std::vector<std::size_t> parts_of(const Message& form, const std::vector<std::uint64_t>& sizes,
-                                  int ranks) {
+std::vector<std::size_t> parts_of(Message form, const std::vector<std::uint64_t>& sizes) {
+    form.ranks = 3;
     std::vector<std::size_t> parts;
-    for (const auto& message : messages_of(form, sizes, ranks)) parts.push_back(message.part);
+    for (const auto& message : messages_of(form, sizes)) parts.push_back(message.part);
     return parts;
 }
 
 TEST(Messages, AreWholeElementsOfEachRankAndEachOnce) {
     const Message floats{.operation = Operation::allreduce, .dtype = DType::f32};
-    EXPECT_THAT(parts_of(floats, {0, 1, 4, 7, 8}, 3), ElementsAre(1, 2)) << "at least one element";
+    EXPECT_THAT(parts_of(floats, {0, 1, 4, 7, 8}), ElementsAre(1, 2)) << "at least one element";
     const Message parts{.operation = Operation::allgather, .dtype = DType::f64};
-    EXPECT_THAT(parts_of(parts, {8, 24, 50, 72}, 3), ElementsAre(1, 2, 3)) << "of each of 3 ranks";
-    EXPECT_EQ(messages_of(Message{.operation = Operation::barrier}, {8, 16}, 3).size(), 1U);
+    EXPECT_THAT(parts_of(parts, {8, 24, 50, 72}), ElementsAre(1, 2, 3)) << "of each of 3 ranks";
+    EXPECT_EQ(messages_of(Message{.operation = Operation::barrier}, {8, 16}).size(), 1U);
 }
 
 TEST(Messages, CountBytesAsTheGlossaryDoes) {
-    Message message{.operation = Operation::allgather, .dtype = DType::f32, .part = 10};
-    EXPECT_EQ(message.bytes(3), 120U);
-    EXPECT_EQ(message.send_count(3), 10U);
-    EXPECT_EQ(message.receive_count(3), 30U);
+    Message message{.operation = Operation::allgather, .dtype = DType::f32, .ranks = 3, .part = 10};
+    EXPECT_EQ(message.bytes(), 120U);
+    EXPECT_EQ(message.send_count(), 10U);
+    EXPECT_EQ(message.receive_count(), 30U);
     message.operation = Operation::reduce_scatter;
-    EXPECT_EQ(message.send_count(3), 30U);
-    EXPECT_EQ(message.receive_count(3), 10U);
+    EXPECT_EQ(message.send_count(), 30U);
+    EXPECT_EQ(message.receive_count(), 10U);
     message.in_place = true;
-    EXPECT_EQ(message.receive_count(3), 30U) << "MPI reads it there";
+    EXPECT_EQ(message.receive_count(), 30U) << "MPI reads it there";
     message.operation = Operation::allreduce;
-    EXPECT_EQ(message.bytes(3), 40U);
-    EXPECT_EQ(message.name(3), "allreduce:fp32:sum:40:in-place");
+    EXPECT_EQ(message.bytes(), 40U);
+    EXPECT_EQ(message.name(), "allreduce:fp32:sum:40:in-place");
 }
 
 TEST(Messages, BusBandwidthIsWhatCrossesTheSlowestLink) {
-    Message message{.operation = Operation::allreduce, .dtype = DType::u8, .part = 4'000'000};
-    EXPECT_DOUBLE_EQ(message.algbw_GBps(1000, 4), 4);
-    EXPECT_DOUBLE_EQ(message.busbw_GBps(1000, 4), 4 * 1.5);
-    EXPECT_TRUE(std::isnan(message.busbw_GBps(1000, 1))) << "nothing crosses anything";
+    Message message{
+        .operation = Operation::allreduce, .dtype = DType::u8, .ranks = 4, .part = 4'000'000};
+    EXPECT_DOUBLE_EQ(message.algbw_GBps(1000), 4);
+    EXPECT_DOUBLE_EQ(message.busbw_GBps(1000), 4 * 1.5);
+    Message alone = message;
+    alone.ranks = 1;
+    EXPECT_TRUE(std::isnan(alone.busbw_GBps(1000))) << "nothing crosses anything";
     message.operation = Operation::allgather;
-    EXPECT_DOUBLE_EQ(message.algbw_GBps(1000, 4), 16);
-    EXPECT_DOUBLE_EQ(message.busbw_GBps(1000, 4), 12);
+    EXPECT_DOUBLE_EQ(message.algbw_GBps(1000), 16);
+    EXPECT_DOUBLE_EQ(message.busbw_GBps(1000), 12);
     message.operation = Operation::broadcast;
-    EXPECT_DOUBLE_EQ(message.busbw_GBps(1000, 4), 4);
+    EXPECT_DOUBLE_EQ(message.busbw_GBps(1000), 4);
 }
 
 TEST(Words, TakeListsAllAndNcclTestsNames) {

@@ -39,8 +39,9 @@ std::vector<T> reduced(const Pattern& pattern, DType dtype, int ranks, std::size
 TEST(Pattern, SumsOfAnyNumberOfRanksAreExactInEveryType) {
     for (const auto dtype : kAll) {
         for (const int ranks : {1, 2, 3, 64, 300, 3000}) {
-            const Message message{.operation = Operation::allreduce, .dtype = dtype};
-            const Pattern pattern(message, ranks, 5);
+            const Message message{
+                .operation = Operation::allreduce, .dtype = dtype, .ranks = ranks};
+            const Pattern pattern(message, 5);
             comm::visit_type(dtype, [&](auto type) {
                 using T = decltype(type);
                 auto sum = reduced<T>(pattern, dtype, ranks, 100, ReduceOp::sum);
@@ -55,21 +56,25 @@ TEST(Pattern, SumsOfAnyNumberOfRanksAreExactInEveryType) {
 
 TEST(Pattern, MinAndMaxAreFound) {
     for (const auto op : {ReduceOp::min, ReduceOp::max}) {
-        const Message message{.operation = Operation::reduce,
-                              .dtype = DType::f16,
-                              .reduction = static_cast<Reduction>(op)};
-        const Pattern pattern(message, 5, 0);
+        Message message{.operation = Operation::reduce,
+                        .dtype = DType::f16,
+                        .reduction = static_cast<Reduction>(op),
+                        .ranks = 5};
+        const Pattern pattern(message, 0);
         auto values = reduced<comm::Float16>(pattern, DType::f16, 5, 9000, op);
         EXPECT_EQ(pattern.wrong_of_reduction(view(values, DType::f16), 0), 0U);
-        const Pattern other(message, 4, 0);
+        message.ranks = 4;
+        const Pattern other(message, 0);
         EXPECT_GT(other.wrong_of_reduction(view(values, DType::f16), 0), 0U) << "a rank too many";
     }
 }
 
 TEST(Pattern, AnAverageMayBeOffByTheLastPlacesAlone) {
-    const Message message{
-        .operation = Operation::allreduce, .dtype = DType::f32, .reduction = Reduction::avg};
-    const Pattern pattern(message, 3, 1);
+    const Message message{.operation = Operation::allreduce,
+                          .dtype = DType::f32,
+                          .reduction = Reduction::avg,
+                          .ranks = 3};
+    const Pattern pattern(message, 1);
     auto values = reduced<float>(pattern, DType::f32, 3, 1000, ReduceOp::sum);
     for (float& value : values) value *= 1.0F / 3;  // as a library that multiplies
     EXPECT_EQ(pattern.wrong_of_reduction(view(values, DType::f32), 0), 0U);
@@ -78,15 +83,15 @@ TEST(Pattern, AnAverageMayBeOffByTheLastPlacesAlone) {
 }
 
 TEST(Pattern, TellsRanksPlacesAndCallsApart) {
-    const Message message{.operation = Operation::allgather, .dtype = DType::i32};
-    const Pattern pattern(message, 4, 7);
+    const Message message{.operation = Operation::allgather, .dtype = DType::i32, .ranks = 4};
+    const Pattern pattern(message, 7);
     std::vector<std::int32_t> values(20'000);
     pattern.fill(view(values, DType::i32), 2, 100);
     EXPECT_EQ(pattern.wrong_of_rank(view(values, DType::i32), 2, 100), 0U);
     const std::size_t most = values.size() * 98 / 100;  // of 251 numbers one is the same by chance
     EXPECT_GT(pattern.wrong_of_rank(view(values, DType::i32), 1, 100), most) << "another rank";
     EXPECT_GT(pattern.wrong_of_rank(view(values, DType::i32), 2, 101), most) << "a place further";
-    EXPECT_GT(Pattern(message, 4, 8).wrong_of_rank(view(values, DType::i32), 2, 100), most)
+    EXPECT_GT(Pattern(message, 8).wrong_of_rank(view(values, DType::i32), 2, 100), most)
         << "what an earlier call left";
 }
 
@@ -94,14 +99,15 @@ TEST(Pattern, TellsRanksPlacesAndCallsApart) {
 TEST(Pattern, TellsThemApartOnAnyNumberOfRanks) {
     for (const auto dtype : {DType::u8, DType::bf16, DType::f16}) {
         for (const int ranks : {2, 8, 15, 18, 33, 60, 128, 256, 300}) {
-            const Message message{.operation = Operation::allreduce, .dtype = dtype};
-            const Pattern pattern(message, ranks, 1);
+            const Message message{
+                .operation = Operation::allreduce, .dtype = dtype, .ranks = ranks};
+            const Pattern pattern(message, 1);
             comm::visit_type(dtype, [&](auto type) {
                 using T = decltype(type);
                 auto sum = reduced<T>(pattern, dtype, ranks, 400, ReduceOp::sum);
                 EXPECT_GT(pattern.wrong_of_reduction(view(sum, dtype), 1), 100U)
                     << ranks << " shifted";
-                EXPECT_GT(Pattern(message, ranks, 2).wrong_of_reduction(view(sum, dtype), 0), 100U)
+                EXPECT_GT(Pattern(message, 2).wrong_of_reduction(view(sum, dtype), 0), 100U)
                     << ranks << " of an earlier call";
             });
         }
@@ -109,8 +115,8 @@ TEST(Pattern, TellsThemApartOnAnyNumberOfRanks) {
 }
 
 TEST(Pattern, WorksAtAnyByte) {
-    const Message message{.operation = Operation::sendrecv, .dtype = DType::f64};
-    const Pattern pattern(message, 2, 0);
+    const Message message{.operation = Operation::sendrecv, .dtype = DType::f64, .ranks = 2};
+    const Pattern pattern(message, 0);
     std::vector<char> bytes(8 * 50 + 3);
     const comm::BufferView odd{bytes.data() + 3, 50, DType::f64};
     pattern.fill(odd, 1, 0);
@@ -120,14 +126,15 @@ TEST(Pattern, WorksAtAnyByte) {
 }
 
 TEST(FillMessage, PoisonsWhatIsToBeReceived) {
-    Message message{.operation = Operation::allreduce, .dtype = DType::f32, .part = 100};
-    const Pattern pattern(message, 2, 0);
+    Message message{
+        .operation = Operation::allreduce, .dtype = DType::f32, .ranks = 2, .part = 100};
+    const Pattern pattern(message, 0);
     std::vector<float> send(100), receive(100, 1.0F);
     comm::Transfer transfer{.operation = Operation::allreduce,
                             .send = view(send, DType::f32),
                             .receive = view(receive, DType::f32)};
     fill_message(message, pattern, transfer, 0);
-    EXPECT_EQ(wrong_in(message, pattern, transfer.receive, 0, 0, 2), 100U) << "nothing has come";
+    EXPECT_EQ(wrong_in(message, pattern, transfer.receive, 0, 0), 100U) << "nothing has come";
     EXPECT_EQ(pattern.wrong_of_rank(transfer.send, 0, 0), 0U);
 }
 

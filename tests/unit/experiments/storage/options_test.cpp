@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
-#include "experiments/storage/storage.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "thrown_sentence.hpp"
 #include "vocabulary/settings.hpp"
 
@@ -18,10 +18,7 @@ using ::testing::StartsWith;
 using Words = std::vector<std::string>;
 
 options::Schema schema() {
-    options::Schema schema;
-    Storage().describe(schema);
-    schema.append(vocabulary::common_settings());
-    return schema;
+    return io_experiment().options.append(vocabulary::common_settings());
 }
 
 StorageCommand settled_of(Words words) {

@@ -13,8 +13,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 options::Options options_of(const Words& words) {
-    options::Schema schema;
-    describe_training(schema);
+    options::Schema schema = training_schema();
     schema.append(vocabulary::common_settings())
         .fallback("warmup", "0")
         .fallback("global-batch-size", "128")

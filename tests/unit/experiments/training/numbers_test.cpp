@@ -5,7 +5,7 @@
 
 #include "base/error.hpp"
 #include "comm/communicator.hpp"
-#include "experiments/training/training.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "quiet_progress.hpp"
 #include "vocabulary/settings.hpp"
 
@@ -23,11 +23,9 @@ const std::vector<std::string> kNumbers{
 const std::vector<std::pair<std::string, std::string>> kTexts{{"target-ci", "{}%"},
                                                               {"inject-delay", "0:forward:{}"}};
 
-options::Schema schema_of(const Training& training) {
-    options::Schema schema;
-    training.describe(schema);
-    schema.append(vocabulary::common_settings());
-    return schema;
+options::Schema schema_of(const Experiment& training) {
+    options::Schema schema = training.options;
+    return schema.append(vocabulary::common_settings());
 }
 
 struct Outcome {
@@ -77,7 +75,7 @@ std::vector<std::string> words_for(const std::string& name, const std::string& v
 
 class Numbers : public ::testing::Test {
   protected:
-    std::unique_ptr<Plan> planned(const std::vector<std::string>& words) {
+    Plan planned(const std::vector<std::string>& words) {
         const auto given = Options::parse(schema_, words);
         auto common = given.fields<vocabulary::CommonSettings>();
         vocabulary::settle(common.threads, 1);
@@ -86,7 +84,7 @@ class Numbers : public ::testing::Test {
     // --dry-run, then the run.
     void walk(const std::string& name, const std::string& value) {
         SCOPED_TRACE("--" + name + " " + value);
-        std::unique_ptr<Plan> plan;
+        Plan plan;
         const Outcome settled = outcome_of([&] { plan = planned(words_for(name, value)); });
         if (!settled.refusal.empty()) {
             EXPECT_TRUE(is_said_well(settled)) << settled.refusal;
@@ -95,7 +93,7 @@ class Numbers : public ::testing::Test {
         ++accepted_;
         if (name == "checkpoint-every") return;  // it would leave a folder
         results::Run run;
-        const Outcome done = outcome_of([&] { run = plan->run({*control_, silent_}).all.front(); });
+        const Outcome done = outcome_of([&] { run = plan.run({*control_, silent_}).all.front(); });
         if (!done.refusal.empty()) {
             EXPECT_TRUE(is_said_well(done)) << done.refusal;
             return;
@@ -108,7 +106,7 @@ class Numbers : public ::testing::Test {
             << "a code without a reason";
     }
 
-    Training training_;
+    Experiment training_ = train_experiment();
     options::Schema schema_ = schema_of(training_);
     std::unique_ptr<comm::Communicator> control_ = comm::make_self();
     testing::QuietProgress silent_;
@@ -148,7 +146,7 @@ TEST_F(Numbers, TheirProductsAreNumbersToo) {
     const auto refused = [&](std::vector<std::string> words) {
         words.insert(words.end(), {"--model=template-softmax", "--data=synthetic", "--backend=self",
                                    "--output=none"});
-        return outcome_of([&] { planned(words)->run({*control_, silent_}); });
+        return outcome_of([&] { planned(words).run({*control_, silent_}); });
     };
     for (const auto& words : std::vector<std::vector<std::string>>{
              {"--batch-size=1000000000", "--accumulate=100000"},
