@@ -64,7 +64,8 @@ std::string folded_command(const std::string& command) {
     return all + '\n';
 }
 
-// Lines "  command  what it does". In a line too wide for a screen the description moves below.
+// Returns the examples (lines "  command  what it does") with the description of each line that is
+// too wide for a screen on a line of its own.
 std::string narrow_examples(const std::string& examples) {
     std::string text;
     for (const auto& line : base::split(examples, '\n')) {

@@ -29,8 +29,8 @@ namespace {
 // faults them in again.
 constexpr int kKeepBytes[] = {1 << 30, 32 << 20};
 
-// Replaces standard streams that the caller has closed by a descriptor that cannot be written.
-// Otherwise the next opened file would get the descriptor's number, and our output.
+// Opens /dev/null as each standard stream that the caller has closed; stdout cannot be written, so
+// lost output is noticed. Otherwise the next opened file would get the number, and our output.
 void hold_standard_streams() {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
         if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)

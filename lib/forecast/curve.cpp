@@ -54,7 +54,7 @@ bool has_warm_up(const std::vector<CurvePoint>& points) {
     return sum > stats::student_quantile(kUnlikely, others.freedom) * std::sqrt(variance);
 }
 
-// True if times scatter too much at one rank count, or at all of them.
+// True if repeats scatter too much, on average over all rank counts or at one of them.
 bool contradict(const std::vector<CurvePoint>& points) {
     std::vector<double> spreads;
     for (const auto& point : points)

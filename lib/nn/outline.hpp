@@ -18,7 +18,8 @@ class UninitialisedScope {
     UninitialisedScope();
 
   private:
-    // An IncludeDispatchKeyGuard would leave the backend's bit set.
+    // Restores the dispatch keys; an IncludeDispatchKeyGuard would leave the meta backend's bit
+    // set.
     c10::impl::ForceDispatchKeyGuard restores_{};
 };
 

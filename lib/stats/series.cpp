@@ -43,8 +43,8 @@ struct Tail {
 };
 
 // How far a batch's median must lie from the later half's median to count as warm-up: five standard
-// deviations of batch means, observed or as of independent samples, whichever is more. (A median of
-// five varies 1.25 times as much as a mean of five, but one slow step does not move it.)
+// deviations of a batch mean: the observed one or that of independent samples, the larger one. (A
+// median of five varies 1.25 times as much as a mean of five, but one slow step does not move it.)
 double unlike(const Tail& rest, std::span<const double> later_half) {
     Tail singles;
     for (const double x : later_half) singles.add(x);

@@ -26,7 +26,7 @@ struct Fact {
 };
 
 std::span<const Fact> facts();
-/// The longest row that fits the name; nullptr if there is none.
+/// The row whose name or pattern fits `name`, the longest pattern first; nullptr if none fits.
 const Fact* find_fact(std::string_view name);
 /// FactRole::noted for a fact without a row.
 FactRole role_of_fact(std::string_view name);

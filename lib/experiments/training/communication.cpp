@@ -30,8 +30,8 @@ double overlap_of(double a_begin, double a_end, double b_begin, double b_end) {
     return std::max(0.0, std::min(a_end, b_end) - std::max(a_begin, b_begin));
 }
 
-// Returns when this rank's gradients are complete. The rest of its backward phase may be waiting:
-// PyTorch's reducer waits there for all sums.
+// Returns the time at which this rank's gradients are complete. The rest of its backward phase may
+// be a wait: PyTorch's reducer waits there for all sums.
 double own_backward_end(const StepReductions& step) {
     double ready = step.backward_begin;
     for (const auto& times : step.reductions) ready = std::max(ready, times.ready);

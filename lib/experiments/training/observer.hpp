@@ -155,8 +155,8 @@ class StepObserver : base::Immovable {
 
     /// Returns a row of the table `verification`. Called on all observers before the first fill().
     virtual std::optional<CheckResult> check() const { return std::nullopt; }
-    /// Adds the observer's measurements: `run` is complete on rank 0 only, `valid` is right on all
-    /// ranks.
+    /// Adds the observer's measurements to the run, complete on rank 0 only, and sets the run's
+    /// `valid` on all ranks.
     virtual void fill(results::Run&, RankMeasurements&) {}
 
   protected:

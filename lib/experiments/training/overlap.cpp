@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kFewestPairs = 6;  // fewer have no 95 % interval of a median
 
-// Allowed range of the balance, which is 1 if stamps and step times agree.
+// Allowed range of OverlapEstimate::balance: 1 if time stamps and step times agree.
 constexpr stats::Interval kAgreement{0.75, 1.25};
 
 double median(const std::vector<double>& values) {

@@ -73,9 +73,9 @@ std::string made_for_note(const TrainingOptions& options, int world_size) {
         note, world_size, parts);
 }
 
-// docs/overlap.md has the measurements. Between hosts a sleeping thread with non-blocking
-// allreduces hides the network. Within a host processors move the data: a blocking allreduce takes
-// a third of the time, and overlaps with backward only on a free core.
+// docs/overlap.md has the measurements. Between hosts a progress thread that sleeps
+// between polls hides non-blocking allreduces behind backward. Within one host the cores move the
+// data: a blocking allreduce takes a third of their time, but overlaps only on a free core.
 TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& control) {
     auto& settings = options.settings;
     const bool one_host = control.local_size() == control.world_size();

@@ -31,7 +31,7 @@ Series ideal_of(const Series& curve, int power) {
             {{base.x, base.y}, {last.x, base.y * std::pow(last.x / base.x, power)}}};
 }
 
-// Draws a column over the widths of the table, a curve per series.
+// Draws a column over column 1 (ranks, threads or workers), one curve per title in column 0.
 Figure figure_of(Figure figure, const Frame& table, std::string_view column, int power) {
     const std::size_t widths = 1, values = table.find(column);
     Series rings{"oversubscribed", Look::marks, kMostCurves, {}};

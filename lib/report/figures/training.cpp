@@ -115,7 +115,7 @@ Section buckets_section(const Source& source) {
         .log_y = true,
         .x_bytes = true,
         .caption =
-            "Reduction time of a bucket in the step, once all ranks had started it: medians "
+            "Time to reduce a bucket, from when all ranks had started its reduction: medians "
             "over the counted steps."};
     std::size_t trainings = 0;
     for (const std::size_t group : newest_groups(source.groups, "train", kMostBars)) {

@@ -67,8 +67,8 @@ Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
     return finding;
 }
 
-// Whether the groups' keys are only ways to work together or to write, and the rows agree in all
-// else. Ways to sum gradients are compared on equally many cores.
+// Whether the groups do the same work: their keys, and what differs between the rows, only say how
+// ranks work together or how files are written. Trainings must use equally many cores.
 bool did_the_same_work(const Groups& groups, const Rows& rows) {
     const auto is_way = [](const std::string& key) {
         return key == setting::kStrategy || !is_work(key);

@@ -66,7 +66,7 @@ AloneWork alone_in(const Run& run) {
     const double workers = number_of(run, setting::kWorkers, 0);
     for (const char* part : {"loader_read_time_s", "loader_decode_time_s", "loader_augment_time_s"})
         if (workers > 0) work.loader_s += median_of(run, part) / workers;
-    // With workers the wait for a slow loader is in loader_s.
+    // With workers, simulate_step() derives the wait from loader_s: data_time_s would count twice.
     work.input_s = std::max(0.0, own_s - (workers > 0 ? median_of(run, "data_time_s") : 0));
     return {work, half_width_of(run.find(vocabulary::kStepTime)->summary)};
 }

@@ -92,7 +92,7 @@ std::vector<double> differences(const torch::Tensor& expected,
 
 // The relative difference that another order of summation or a compression may cause.
 double gradient_bound(torch::Dtype dtype, train::Compression compression) {
-    // fp16 has 11 bits, rounded at both ends and in the sum.
+    // fp16 has 11 significant bits: rounded once when compressed, again in the sum.
     if (compression == train::Compression::fp16) return 4e-3;
     if (compression == train::Compression::bf16) return 3e-2;  // 8 bits
     return dtype == torch::kDouble ? 1e-12 : 1e-5;

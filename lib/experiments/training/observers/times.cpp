@@ -58,7 +58,7 @@ class Times final : public StepObserver {
   private:
     static double seconds_of(const MadeStep& made) { return made.times.step; }
 
-    // For sync the name of the exposed communication time; blocking strategies expose all of it.
+    // The measurement of a phase. The phase sync has the name of the exposed communication time.
     static std::string_view name_of(Phase phase) {
         return vocabulary::part_of(vocabulary::quantity(vocabulary::kStepTime),
                                    base::kPhaseNames[base::number_of(phase)])
