@@ -115,7 +115,6 @@ void RunFacts::complete_one(results::Run& run, const Origin& origin) const {
     if (run.duration_s == 0) run.duration_s = base::seconds_since(began_);
     run.version = version();
     run.git_revision = git_revision();
-    if (run.config.empty()) run.config = origin.settings;
     run.hosts = host_rows(launch_.placements, on_gpus_);
     add_warnings(run);
     add_context(run);

@@ -27,9 +27,8 @@ class RunFacts {
     /// Collective, at the end of the work.
     void gather();
     struct Origin {
-        std::string command;                     ///< "train"
-        std::string command_line;                ///< shell-quoted
-        std::vector<results::Setting> settings;  ///< for runs without their own settings
+        std::string command;       ///< "train"
+        std::string command_line;  ///< shell-quoted
     };
     /// On rank 0: gives each run its origin, an id, hosts, context and warnings.
     void complete(std::vector<results::Run>& runs, const Origin& origin) const;

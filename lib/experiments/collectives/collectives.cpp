@@ -71,10 +71,16 @@ LaunchNeeds needs(const options::Options& given) {
     return {.mpi = !alone, .mpi_from_threads = settings.progress == "thread", .threads = 1};
 }
 
+std::vector<options::Effective> effective_of(const CollectivesOptions& settled) {
+    return effective(vocabulary::collectives_settings(), settled.settings, settled.common);
+}
+
 Runs run(const CollectivesOptions& settled, const RunContext& context) {
     const Sweep sweep = run_sweep(settled, context);
     Runs runs;
-    fill_collectives_run(runs.all.emplace_back(), sweep, context.control);
+    auto& made = runs.all.emplace_back();
+    made.config = settings_of(effective_of(settled));
+    fill_collectives_run(made, sweep, context.control);
     return runs;
 }
 
@@ -90,12 +96,11 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
         settled.buffer_bytes = buffer_bytes(settled, ranks);
     });
     check_memory(2 * settled.buffer_bytes, control);  // a library may buffer as much
-    return {
-        .settings = effective(vocabulary::collectives_settings(), settled.settings, settled.common),
-        .facts = {{"messages", fmt::to_string(messages), true},
-                  {"bytes-per-rank", fmt::to_string(settled.buffer_bytes), true}},
-        .prints_as_nccl_tests = settled.settings.format == "nccl-tests",
-        .run = [settled](const RunContext& context) { return run(settled, context); }};
+    return {.settings = effective_of(settled),
+            .facts = {{"messages", fmt::to_string(messages), true},
+                      {"bytes-per-rank", fmt::to_string(settled.buffer_bytes), true}},
+            .prints_as_nccl_tests = settled.settings.format == "nccl-tests",
+            .run = [settled](const RunContext& context) { return run(settled, context); }};
 }
 
 }  // namespace

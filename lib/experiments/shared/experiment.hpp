@@ -74,7 +74,7 @@ struct Plan {
     /// What a dry run does besides printing the plan. Collective.
     std::function<void(comm::Communicator& control)> rehearse = [](auto&) {};
     /// Collective. Throws if the work is impossible. The runs hold measurements, tables,
-    /// warnings and verdicts; `config` only if it differs from `settings`.
+    /// warnings, verdicts and `config`.
     std::function<Runs(const RunContext& context)> run = {};
 };
 

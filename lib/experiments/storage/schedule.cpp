@@ -170,8 +170,8 @@ class Schedule : base::Immovable {
         if (!entry.options.keeps_files()) entry.repeater.remove();
         auto& run = runs.emplace_back();
         fill_storage_run(run, entry.record, entry.options, context_.control);
-        if (entries_.size() == 1) return;
         run.config = entry.options.config;
+        if (entries_.size() == 1) return;
         run.duration_s = entry.seconds;
     }
 
