@@ -97,7 +97,7 @@ void print_stored(const CommonSettings& common, const std::vector<results::Run>&
 }
 
 void print_listings(const Experiment& experiment) {
-    for (const auto& listing : experiment.listings) {
+    for (const auto& listing : experiment.listings()) {
         std::size_t width = 18;
         for (const auto& [name, summary] : listing.entries) width = std::max(width, name.size());
         print("{}\n", listing.title);

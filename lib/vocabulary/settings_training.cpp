@@ -96,10 +96,10 @@ void add_optimizer(Schema& rows) {
         .choice("ops", {&S::ops, kDecidesNumbers}, {"ranklab", "libtorch"},
                 "CPU kernels of dropout, pooling, Adam and Adadelta: ranklab's or LibTorch's "
                 "(docs/precision.md; default: ranklab, on a GPU libtorch)")
-        .excludes({.other = "device",
-                   .values = {"cuda"},
-                   .because = "ranklab's operations are for the CPU",
-                   .own = {"ranklab"}})
+        .needs({.other = "device",
+                .values = {"cpu"},
+                .because = "ranklab's operations are for the CPU",
+                .own = {"ranklab"}})
         .when_absent("libtorch", {.other = "device", .values = {"cuda"}})
         .when_absent("ranklab")
         .choice("dropout", {&S::dropout, kDecidesNumbers}, {"on", "off"},
@@ -251,10 +251,10 @@ void add_way(Schema& rows) {
         .needs({.other = "mode", .values = {"dp"}})
         .choice("sync", {&S::sync, kEssential, kInHeader, Role::coordination, kDecidesNumbers}, {},
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
-        .excludes({.other = "mode",
-                   .values = {"single", "dp"},
-                   .because = "only ddp, which runs at one rank, too, sums gradients over ranks",
-                   .own_property = "sums"})
+        .needs({.other = "mode",
+                .values = {"ddp"},
+                .because = "only ddp, which runs at one rank, too, sums gradients over ranks",
+                .own_property = "sums"})
         .choice("backend", {&S::backend, Role::coordination}, {},
                 "library that carries the gradients (default: nccl between GPUs, otherwise mpi)")
         .excludes({.other = "mode",

@@ -169,17 +169,12 @@ class Streamed final : public comm::Communicator {
     int local_rank() const override { return 0; }
     int local_size() const override { return 2; }
     void barrier() override {}
-    void broadcast(comm::BufferView, int) override {}
-    void allreduce(comm::BufferView, comm::ReduceOp) override {
-        ADD_FAILURE() << "the host would wait";
-    }
-    comm::Request start_allreduce(comm::BufferView buffer, comm::ReduceOp) override {
-        EXPECT_EQ(buffer.memory, comm::Memory::device);
-        started.push_back(buffer.data);
+    void run(const comm::Transfer&) override { ADD_FAILURE() << "the host would wait"; }
+    comm::Request start(const comm::Transfer& transfer) override {
+        EXPECT_EQ(transfer.receive.memory, comm::Memory::device);
+        started.push_back(transfer.receive.data);
         return comm::Request(std::make_unique<OnStream>(*this, started.size()));
     }
-    void allgather(comm::BufferView, comm::BufferView) override {}
-    void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override {}
     std::unique_ptr<comm::Communicator> split(int, int) override { return nullptr; }
 
     std::vector<void*> started;
@@ -254,14 +249,11 @@ TEST_P(Queue, InHostMemoryOneIsUnderWay) {
         int local_rank() const override { return 0; }
         int local_size() const override { return 2; }
         void barrier() override {}
-        void broadcast(comm::BufferView, int) override {}
-        void allreduce(comm::BufferView, comm::ReduceOp) override {}
-        comm::Request start_allreduce(comm::BufferView, comm::ReduceOp) override {
+        void run(const comm::Transfer&) override {}
+        comm::Request start(const comm::Transfer&) override {
             ++started;
             return comm::Request(std::make_unique<Never>());
         }
-        void allgather(comm::BufferView, comm::BufferView) override {}
-        void reduce_scatter(comm::BufferView, comm::BufferView, comm::ReduceOp) override {}
         std::unique_ptr<comm::Communicator> split(int, int) override { return nullptr; }
         int started = 0;
     } host;

@@ -159,15 +159,16 @@ void perform(const Call& c) {
 
 void MpiCommunicator::run(const Transfer& transfer) {
     perform({*this, transfer, nullptr});
-    if (transfer.average) divide(result_of(transfer), world_size_);
+    if (transfer.average && world_size_ > 1) divide(result_of(transfer), world_size_);
 }
 
 Request MpiCommunicator::start(const Transfer& transfer) {
     Requests requests;
     perform({*this, transfer, &requests});
-    const auto averaged = transfer.average ? result_of(transfer) : BufferView();
+    if (!transfer.average) return Request(std::make_unique<MpiRequest>(std::move(requests)));
     return Request(std::make_unique<MpiRequest>(
-        std::move(requests), [averaged, by = world_size_] { divide(averaged, by); }));
+        std::move(requests),
+        [averaged = result_of(transfer), by = world_size_] { divide(averaged, by); }));
 }
 
 }  // namespace ranklab::comm

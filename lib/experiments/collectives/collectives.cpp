@@ -62,7 +62,7 @@ std::vector<Listing> listings() {
         operations.entries.emplace_back(comm::name_of(operation), summary_of(operation));
     Listing models{"Models with gradient buckets (--from-model):", {}};
     for (const auto& name : shipped_models()) models.entries.emplace_back(name, buckets_text(name));
-    return {operations, models, listing_of("Backends:", comm::backends())};
+    return {operations, listing_of("Backends:", comm::backends()), models};
 }
 
 LaunchNeeds needs(const options::Options& given) {
@@ -118,7 +118,7 @@ Experiment comm_experiment() {
                 "  mpirun -n 2 ranklab comm -b 1M -e 64M -f 4 -n 20 -d bf16\n"
                 "  mpirun -n 2 ranklab comm --nonblocking --mpi-progress thread\n",
             .options = described(),
-            .listings = listings(),
+            .listings = listings,
             .needs = needs,
             .settle = planned_run};
 }

@@ -35,10 +35,11 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
         settled = settle_storage(given, common);
         for (const auto& options : settled.strategies) {
             bytes = std::max(bytes, footprint(options.job, options.entry).records);
-            if (!options.write()) continue;
-            check_fits(options);
-            if (control.rank() == 0) check_files(options);
+            if (options.write()) check_fits(options);
         }
+        if (control.rank() > 0) return;
+        for (const auto& options : settled.strategies)
+            if (options.write()) check_files(options);
     });
     return {.settings = effective(vocabulary::storage_settings(), settled.settings, settled.common),
             .facts = {{"bytes", fmt::format("{:.0f}", bytes), true}},
@@ -50,27 +51,31 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
 }  // namespace
 
 Experiment io_experiment() {
-    return {.command = "io",
-            .summary =
-                "Writes the same numbers in ten ways, from a text file per record to "
-                "collective parallel HDF5, reads them back, and times every phase.",
-            .examples =
-                "  ranklab io                                                     every strategy "
-                "once, small, and their table\n"
-                "  mpirun -n 2 ranklab io --strategy all --size 1000 -i 7         with intervals, "
-                "on two ranks\n"
-                "  ranklab sweep io --strategy process-queue --workers 1,2,4      how it scales "
-                "over processes\n"
-                "  srun -n 16 ranklab io --strategy hdf5-parallel-collective --layout single -n "
-                "1000 -e\n"
-                "  ranklab io --strategy binary -n 100 --cold -C -R               read from the "
-                "device, or exit code 7\n"
-                "  ranklab report results/ranklab.h5 --plots plots                the ladder's "
-                "picture\n",
-            .options = described(),
-            .listings = {listing_of("Strategies, in ladder order:", io::strategies())},
-            .needs = needs,
-            .settle = planned_run};
+    return {
+        .command = "io",
+        .summary =
+            "Writes the same numbers in ten ways, from a text file per record to "
+            "collective parallel HDF5, reads them back, and times every phase.",
+        .examples =
+            "  ranklab io                                                     every strategy "
+            "once, small, and their table\n"
+            "  mpirun -n 2 ranklab io --strategy all --size 1000 -i 7         with intervals, "
+            "on two ranks\n"
+            "  ranklab sweep io --strategy process-queue --workers 1,2,4      how it scales "
+            "over processes\n"
+            "  srun -n 16 ranklab io --strategy hdf5-parallel-collective --layout single -n "
+            "1000 -e\n"
+            "  ranklab io --strategy binary -n 100 --cold -C -R               read from the "
+            "device, or exit code 7\n"
+            "  ranklab report results/ranklab.h5 --plots plots                the ladder's "
+            "picture\n",
+        .options = described(),
+        .listings =
+            [] {
+                return std::vector{listing_of("Strategies, in ladder order:", io::strategies())};
+            },
+        .needs = needs,
+        .settle = planned_run};
 }
 
 }  // namespace ranklab::experiments

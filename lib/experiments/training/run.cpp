@@ -333,10 +333,14 @@ Experiment train_experiment() {
                 "configuration under Slurm\n"
                 "  ranklab train --data synthetic --steps 50 --output none     no files at all\n",
             .options = training_schema(),
-            .listings = {listing_of("--model", nn::models()), listing_of("--data", data::sources()),
-                         listing_of("--sync", train::gradient_syncs()),
-                         listing_of("--optimizer", train::optimizers()),
-                         listing_of("--backend", comm::backends())},
+            .listings =
+                [] {
+                    return std::vector{listing_of("--model", nn::models()),
+                                       listing_of("--data", data::sources()),
+                                       listing_of("--sync", train::gradient_syncs()),
+                                       listing_of("--optimizer", train::optimizers()),
+                                       listing_of("--backend", comm::backends())};
+                },
             .needs = needs,
             .settle = planned_run};
 }

@@ -78,13 +78,14 @@ struct Sharers {
 
 // Joins the rank with all ranks with which it shares CPUs.
 void add(std::vector<Sharers>& of_host, Sharers rank) {
+    const bool over = !rank.oversubscribed.empty();
     std::erase_if(of_host, [&](const Sharers& other) {
         if (std::ranges::none_of(other.cpus, [&](auto cpu) { return rank.cpus.contains(cpu); }))
             return false;
         rank.cpus.insert(other.cpus.begin(), other.cpus.end());
         rank.threads += other.threads;
         rank.useful += other.useful;
-        if (rank.oversubscribed.empty()) rank.oversubscribed = other.oversubscribed;
+        if (!over && !other.oversubscribed.empty()) rank.oversubscribed = other.oversubscribed;
         return true;
     });
     of_host.push_back(std::move(rank));

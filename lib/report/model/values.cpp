@@ -156,10 +156,9 @@ std::string StoredRow::text(std::string_view name) const {
     if (column == nullptr) return "";
     if (const auto* texts = std::get_if<std::vector<std::string>>(&column->values))
         return (*texts)[row];
-    const double value = number(name);
-    return std::holds_alternative<std::vector<double>>(column->values)
-               ? fmt::format("{:.4g}", value)
-               : fmt::format("{}", value);
+    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column->values))
+        return fmt::format("{}", (*ints)[row]);
+    return fmt::format("{:.4g}", number(name));
 }
 
 Cell StoredRow::cell(std::string_view name) const {
