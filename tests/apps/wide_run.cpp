@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -23,7 +24,6 @@
 #include "many_ranks.hpp"
 #include "results/result_file.hpp"
 #include "vocabulary/measurements.hpp"
-#include "vocabulary/tables.hpp"
 
 namespace {
 
@@ -88,8 +88,9 @@ void widen(Run& run, int ranks) {
         row.cpus = row.cores = std::to_string(row.local_rank);
     }
     for (auto& table : run.tables) {
-        const auto* schema = vocabulary::find_table(table.name);
-        if (schema != nullptr && schema->row.starts_with("a rank")) widen(table, ranks);
+        static const std::set<std::string> one_row_per_rank{"waiting", "job_use", "io_ranks",
+                                                            "chunks", "clocks"};
+        if (one_row_per_rank.contains(table.name)) widen(table, ranks);
     }
     std::erase_if(run.tables, [](const auto& table) { return table.name == "statistics"; });
 }
