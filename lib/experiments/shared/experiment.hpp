@@ -114,7 +114,7 @@ struct Experiment {
     std::string summary;        ///< one sentence
     std::string examples = {};  ///< command lines, for --help
     options::Schema options = {};
-    std::function<std::vector<Listing>()> listings;  ///< for --list
+    std::function<std::vector<Listing>()> listings = [] { return std::vector<Listing>{}; };
 
     /// Called before MPI starts, without the config file's options, and once more with them.
     std::function<LaunchNeeds(const options::Options& given)> needs;
