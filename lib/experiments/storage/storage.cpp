@@ -41,10 +41,15 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
         for (const auto& options : settled.strategies)
             if (options.write()) check_files(options);
     });
-    return {.settings = effective(vocabulary::storage_settings(), settled.settings, settled.common),
+    auto settings = effective(vocabulary::storage_settings(), settled.settings, settled.common);
+    const auto config = settings_of(settings);
+    return {.settings = std::move(settings),
             .facts = {{"bytes", fmt::format("{:.0f}", bytes), true}},
-            .run = [strategies = settled.strategies](const RunContext& context) {
-                return run_schedule(strategies, context);
+            .run = [strategies = settled.strategies, config](const RunContext& context) {
+                auto runs = run_schedule(strategies, context);
+                if (strategies.size() > 1 && !runs.all.empty())
+                    runs.all.back().config = config;  // of the comparison
+                return runs;
             }};
 }
 

@@ -117,9 +117,9 @@ class Trials {
 };
 
 base::EnvironmentError unwritable(const std::string& path) {
-    return base::EnvironmentError(fmt::format(
-        "cannot write the ablation's JSON to '{}' ({}); give a file that can be written", path,
-        std::strerror(errno)));
+    return base::EnvironmentError(
+        fmt::format("cannot write --benchy-json '{}' ({}); give a file that can be written", path,
+                    std::strerror(errno)));
 }
 
 }  // namespace
