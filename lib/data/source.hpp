@@ -44,8 +44,8 @@ using base::Element;
 using base::Field;
 
 /// Images: input u8 [channels, height, width], target i64 [], the class. Volumes: input and target
-/// f32 [channels, depth, height, width]. A user's network: input f32, i64 or several packed fields,
-/// target f32 or i64 classes.
+/// f32 [channels, depth, height, width]. A user's network: input f32, f64, i64 or several packed
+/// fields, target f32, f64 or i64 classes.
 struct SampleLayout {
     Field input;
     Field target;

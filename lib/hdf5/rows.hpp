@@ -15,8 +15,8 @@ struct Rows {
     std::string name;                 ///< for messages
     std::vector<std::int64_t> shape;  ///< [rows, ...]
     std::string type;                 ///< NumPy's name, "float32"
-    /// Reads row `index`, converted to f32 or i64. Thread-safe. Throws DataError if the row cannot
-    /// be read.
+    /// Reads row `index`, converted to f32, f64 or i64. Thread-safe. Throws DataError if the row
+    /// cannot be read.
     std::function<void(std::int64_t index, base::Element as, std::byte* to)> read;
 
     /// The shape of one row.

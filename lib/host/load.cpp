@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <numeric>
@@ -89,6 +91,26 @@ Use UseMeter::use() const {
         *end.all_s - *begin_.all_s >= 0.5 * use.seconds * use.host_cpus)
         use.busy_s = *end.busy_s - *begin_.busy_s;
     return use;
+}
+
+CoreWait::CoreWait(const std::vector<pid_t>& threads, const std::filesystem::path& root) {
+    for (const pid_t thread : threads)
+        files_.push_back(base::open_file(
+            root / "proc/self/task" / std::to_string(thread) / "schedstat", O_RDONLY));
+}
+
+std::vector<double> CoreWait::seconds() const {
+    std::vector<double> all;
+    for (const auto& file : files_) all.push_back(seconds_in(file));
+    return all;
+}
+
+// The file has the thread's time on a CPU and its wait for one, in ns, and the number of its turns.
+double CoreWait::seconds_in(const base::Descriptor& file) {
+    std::array<char, 64> text{};
+    if (::pread(file.get(), text.data(), text.size() - 1, 0) <= 0) return 0;
+    const char* const end_of_first = std::strchr(text.data(), ' ');
+    return end_of_first == nullptr ? 0 : 1e-9 * std::atof(end_of_first);
 }
 
 std::vector<OtherLoad> other_loads(const std::vector<Use>& uses) {

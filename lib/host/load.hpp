@@ -1,6 +1,8 @@
 // CPU use of the ranks and, by difference, of other processes on the ranks' CPUs.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -8,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/files.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
 
@@ -58,6 +61,22 @@ class UseMeter {
     Use use_;
     Moment begin_;
     std::optional<Moment> end_;
+};
+
+/// Time in which threads of this process were ready to run and waited for a CPU (the run_delay of
+/// /proc/PID/task/TID/schedstat). 0 on systems that do not count it.
+class CoreWait {
+  public:
+    explicit CoreWait(const std::vector<pid_t>& threads = {},
+                      const std::filesystem::path& root = system_root());
+    /// The sum since each thread's start, in the order of `threads`. About 1 us per thread.
+    std::vector<double> seconds() const;
+    double seconds_of_first() const { return files_.empty() ? 0 : seconds_in(files_.front()); }
+
+  private:
+    static double seconds_in(const base::Descriptor& file);
+
+    std::vector<base::Descriptor> files_;
 };
 
 /// Load of other processes on the ranks' CPUs of a host.

@@ -59,12 +59,21 @@ double stalled_s(const fs::path& file) {
 
 Counters counters_of_process(pid_t pid);
 
-// Adds the living children's counters. The process's own counters include ended children that it
-// waited for (proc(5)).
+// Whether the process is one of ranklab's programs.
+bool is_own(pid_t pid, const fs::path& root) {
+    std::ifstream in(root / "proc" / std::to_string(pid) / "comm");
+    std::string name;
+    return in >> name && name.starts_with("ranklab");
+}
+
+// Adds the living worker processes, not the daemon orted that a rank of Open MPI starts without
+// mpirun. The process's own counters include ended children that it waited for
+// (proc(5)).
 void add_children(Counters& counters, pid_t pid, const fs::path& root) {
     const std::string self = std::to_string(pid);
     std::ifstream in(root / "proc" / self / "task" / self / "children");
     for (pid_t child = 0; in >> child;) {
+        if (!is_own(child, root)) continue;
         const Counters more = counters_of_process(child);
         if (std::isnan(more.cpu_s)) continue;  // the child has just ended
         for (auto sum :
@@ -127,6 +136,7 @@ Monitor::Monitor(const std::vector<MonitoredRank>& ranks, double interval_s)
 Monitored Monitor::stop() {
     ticker_.reset();
     if (rows_.empty() || base::seconds_since(last_) > interval_s_ / 2) sample();
+    cpu_energy_.sample();  // up to the end, as the samples that it is divided by
     return {host_, std::move(rows_), gpus_.stop(), cpu_energy_.energy()};
 }
 

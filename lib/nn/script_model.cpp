@@ -76,8 +76,10 @@ std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const InputShape
     for (const auto& field : shape.own) {
         torch::Tensor part = input.narrow(1, first, field.words()).contiguous();
         first += field.words();
-        if (field.element == base::Element::f32)
-            part = part.view(torch::kFloat).narrow(1, 0, field.elements()).to(dtype);
+        if (field.element != base::Element::i64)
+            part = part.view(field.element == base::Element::f64 ? torch::kDouble : torch::kFloat)
+                       .narrow(1, 0, field.elements())
+                       .to(dtype);
         auto sizes = field.sizes;
         sizes.insert(sizes.begin(), input.size(0));
         tensors.push_back(part.reshape(sizes));

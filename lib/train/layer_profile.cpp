@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "nn/products.hpp"
 
@@ -31,16 +32,23 @@ std::vector<const void*> storages_of(const at::RecordFunction& function) {
     return storages;
 }
 
-// Bytes of the output; 0 for a view of an input.
+// Bytes of all outputs; a view of an input has none.
 std::int64_t bytes_made(const at::RecordFunction& function,
                         const std::vector<const void*>& inputs) {
-    const auto& outputs = function.outputs();
-    if (outputs.empty() || !outputs.back().isTensor()) return 0;
-    const at::Tensor& output = outputs.back().toTensor();
-    if (!output.defined() || !output.has_storage()) return 0;
-    const bool is_view =
-        std::ranges::find(inputs, output.storage().unsafeGetStorageImpl()) != inputs.end();
-    return is_view ? 0 : static_cast<std::int64_t>(output.nbytes());
+    std::int64_t bytes = 0;
+    const auto add = [&](const at::Tensor& output) {
+        if (output.defined() && output.has_storage() &&
+            std::ranges::find(inputs, output.storage().unsafeGetStorageImpl()) == inputs.end())
+            bytes += static_cast<std::int64_t>(output.nbytes());
+    };
+    // TorchScript's interpreter keeps other values below the outputs.
+    const std::span<const c10::IValue> stack = function.outputs();
+    for (const auto& output : stack.last(std::min(stack.size(), function.num_outputs())))
+        if (output.isTensor())
+            add(output.toTensor());
+        else if (output.isTensorList())
+            for (const at::Tensor& each : output.toTensorVector()) add(each);
+    return bytes;
 }
 
 }  // namespace

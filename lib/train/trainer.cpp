@@ -144,9 +144,12 @@ torch::Tensor moved(const torch::Tensor& tensor, torch::Device device) {
     return pinned.to(device, /*non_blocking=*/true);
 }
 
+// A view of the loader's memory, or of its numbers as `floating` unless they are integers.
 torch::Tensor over(const std::shared_ptr<std::byte>& memory, const std::vector<std::int64_t>& sizes,
-                   torch::Dtype dtype) {
-    return torch::from_blob(memory.get(), sizes, dtype);
+                   data::Element element, torch::Dtype floating) {
+    if (element == data::Element::i64) return torch::from_blob(memory.get(), sizes, torch::kLong);
+    const auto stored = element == data::Element::f64 ? torch::kDouble : torch::kFloat;
+    return torch::from_blob(memory.get(), sizes, stored).to(floating);
 }
 
 }  // namespace
@@ -176,9 +179,8 @@ TensorBatch InputConverter::operator()(const data::Batch& batch) const {
 
 torch::Tensor InputConverter::input_of(const data::Batch& batch) const {
     const auto sizes = batch_sizes(batch.count, layout_.input);
-    if (layout_.input.element == data::Element::f32)
-        return over(batch.input, sizes, torch::kFloat).to(table_.scalar_type());
-    if (layout_.input.element == data::Element::i64) return over(batch.input, sizes, torch::kLong);
+    if (layout_.input.element != data::Element::u8)
+        return over(batch.input, sizes, layout_.input.element, table_.scalar_type());
     // Pinned for a GPU, which saves moved() a copy.
     torch::Tensor input =
         torch::empty(sizes, table_.options().pinned_memory(!placement_.device.is_cpu()));
@@ -195,9 +197,8 @@ torch::Tensor InputConverter::input_of(const data::Batch& batch) const {
 
 torch::Tensor InputConverter::targets_of(const data::Batch& batch) const {
     const auto sizes = batch_sizes(batch.count, layout_.target);
-    if (layout_.target.element == data::Element::f32)
-        return over(batch.target, sizes, torch::kFloat).to(table_.scalar_type());
-    return over(batch.target, sizes, torch::kLong).clone();
+    const auto targets = over(batch.target, sizes, layout_.target.element, table_.scalar_type());
+    return layout_.target.element == data::Element::i64 ? targets.clone() : targets;
 }
 
 }  // namespace ranklab::train

@@ -83,6 +83,12 @@ constexpr std::array kQuantities{
             "Not a phase: resizing the step's samples; sum over the loader's threads."),
     seconds("loader_augment_time_s",
             "Not a phase: rotating the step's samples; sum over the loader's threads."),
+    seconds("core_wait_time_s",
+            "Not a phase: a compute thread was ready to run and waited for a core, outside of the "
+            "phase sync; the thread of the rank that waited most. Missing if the kernel does not "
+            "count it, or none waited."),
+    seconds("core_wait_in_sync_time_s",
+            "Not a phase: as core_wait_time_s, of the main thread in sync."),
     shown(Shown::groups, "train",
           rate_of("throughput_samples_per_s", "samples/s",
                   "Per step: unpadded samples of all ranks (not those that --sharding pad repeats) "

@@ -55,6 +55,15 @@ class Monitor(cli.Case):
                 self.assertEqual("gpu_monitor" in tables, reason.startswith("GPU"))
                 if how == ("lost",): self.assertIsNone(tables["gpu_monitor"][1]["power_W"])
 
+    @cli.only_open_mpi
+    def test_the_daemon_of_a_rank_without_mpirun_is_no_part_of_the_rank(self):
+        result = cli.ranklab("comm", "--output", "none", "-n", 200, "--sizes", "1M", "--monitor", 0.05, "--json", "--quiet", cwd=self.folder,
+                             env=cli.environment(RANKLAB_SYSTEM_ROOT="/"))
+        self.assertCode(result, 0)
+        (run,) = json.loads(result.stdout)["runs"]
+        used = [rss for rss, rank in zip(run["tables"]["monitor"]["rss_bytes"], run["tables"]["monitor"]["rank"]) if rank == 0]
+        self.assertLessEqual(max(used), run["tables"]["job_use"]["peak_rss_bytes"][0])
+
     def test_a_driver_that_does_not_answer_is_left_alone(self):
         tables, _, why_not, result = self.monitored("blocked", ranks=1)
         self.assertLess(result.seconds, 40, "it blocks for 60 s")

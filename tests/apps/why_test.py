@@ -15,7 +15,7 @@ class Why(Case):
         run = RUNS[name]
         for attempt in range(ATTEMPTS):
             found = self.train(run)
-            if (found["bound"], found["cause"]) == (run.bound, run.cause):
+            if run.is_named(found):
                 break
         self.assertEqual((found["bound"], found["cause"]), (run.bound, run.cause), found)
         self.assertLessEqual(len(found["advice"]), 3)
@@ -24,7 +24,7 @@ class Why(Case):
             self.assertTrue(first["option"].startswith(run.option), found)
             if first.get("gain_percent") is None:
                 self.assertGreater(first["at_most_percent"], 0)
-            else:
+            elif first.get("gain_percent_low") is not None:
                 self.assertLess(first["gain_percent_low"], first["gain_percent"])
                 self.assertLessEqual(first["gain_percent"], first["gain_percent_high"])
         parts = {part["part"]: part for part in found["parts"]}
@@ -42,6 +42,11 @@ class Why(Case):
     def test_slow_rank(self):
         self.assertNamed("slow rank")
         self.assertIn("rank 1 on", cli.ranklab("report", "r.h5", "--why", cwd=self.folder).stdout)
+
+    def test_the_largest_loss_comes_before_an_earlier_cause(self):
+        """A rank is late, though three ranks share two cores, or in the phase that waits for samples."""
+        self.assertNamed("late in forward")
+        self.assertNamed("late in data")
 
     @cli.only_open_mpi
     def test_two_threads_on_one_core(self):

@@ -93,13 +93,13 @@ def options(name):
 
 
 def samples(name, count):
-    """Returns ([inputs], targets) as NumPy arrays, equal at each call."""
+    """Returns ([inputs], targets) as NumPy arrays, float64 or int64, equal at each call."""
     _, inputs, target, classes = NETWORKS[name]
     random = np.random.default_rng(1)
 
     def make(shape, below):
         shape = (count, *shape)
-        return random.integers(0, below, shape, INTEGERS) if below else random.normal(size=shape).astype(np.float32)
+        return random.integers(0, below, shape, INTEGERS) if below else random.normal(size=shape)
 
     return [make(shape, below) for shape, below in inputs], make(target, classes)
 

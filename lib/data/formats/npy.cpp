@@ -65,6 +65,7 @@ struct Half {
                                            : std::ldexp(1024 + fraction, exponent - 25);
         return (bits & 0x8000U) != 0 ? -size : size;
     }
+    explicit operator double() const { return float(*this); }
     explicit operator std::int64_t() const { return static_cast<std::int64_t>(float(*this)); }
 };
 
@@ -192,11 +193,12 @@ hdf5::Rows open_npy_rows(const std::string& name) {
             Field{as, {header.shape.begin() + 1, header.shape.end()}}.elements();
         const std::size_t row = count * header.type.bytes;
         const auto* const from = bytes->at(header.data_offset + index * row, row);
-        if (as == Element::i64)
-            convert_numbers(header.type, from,
-                            std::span(reinterpret_cast<std::int64_t*>(to), count));
-        else
-            convert_numbers(header.type, from, std::span(reinterpret_cast<float*>(to), count));
+        const auto convert = [&]<class To>(To* numbers) {
+            convert_numbers(header.type, from, std::span(numbers, count));
+        };
+        if (as == Element::i64) return convert(reinterpret_cast<std::int64_t*>(to));
+        if (as == Element::f64) return convert(reinterpret_cast<double*>(to));
+        convert(reinterpret_cast<float*>(to));
     };
     return {name, header.shape, header.type.name(), read};
 }

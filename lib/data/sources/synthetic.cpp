@@ -95,8 +95,11 @@ class Noise final : public Source {
                 whole[i] = static_cast<std::int64_t>(random.below(classes_));
             return;
         }
-        const std::size_t begin = random.below(pool_->size() - numbers + 1);
-        std::memcpy(to, pool_->data() + begin, field.bytes());
+        const float* const begin = pool_->data() + random.below(pool_->size() - numbers + 1);
+        if (field.element == Element::f64)
+            std::copy_n(begin, numbers, reinterpret_cast<double*>(to));
+        else
+            std::memcpy(to, begin, field.bytes());
     }
 
     std::vector<Field> inputs_;

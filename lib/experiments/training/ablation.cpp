@@ -156,7 +156,7 @@ std::vector<Part> waterfall(const std::vector<TrialTimes>& trials) {
     const bool silent = !of_kind(trials, Trial::nocomm).empty();
     const Trial computing = silent ? Trial::compute : Trial::synthetic;
     const double full = step_time(trials, Trial::full, &TrialTimes::longest);
-    const double compute = step_time(trials, computing, &TrialTimes::mean);
+    const double compute = step_time(trials, computing, &TrialTimes::typical);
     const double imbalance = step_time(trials, computing, &TrialTimes::longest) - compute;
     const double communication =
         silent ? full - step_time(trials, Trial::nocomm, &TrialTimes::longest) : 0.0;

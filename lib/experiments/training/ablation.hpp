@@ -32,7 +32,12 @@ struct TrialTimes {
     /// False if a stop signal ended the trial.
     bool all_steps() const { return static_cast<std::int64_t>(step_times.size()) == steps; }
     double longest() const { return *std::ranges::max_element(seconds); }
-    double mean() const { return stats::mean_of_finite(seconds); }  ///< over ranks
+    /// The lower median over ranks: of two ranks the faster one.
+    double typical() const {
+        auto all = seconds;
+        std::ranges::nth_element(all, all.begin() + (std::ssize(all) - 1) / 2);
+        return all[(all.size() - 1) / 2];
+    }
     double rate() const { return static_cast<double>(samples) / longest(); }
 };
 
@@ -53,7 +58,7 @@ struct Part {
 
 /// Returns the parts of the step, which add up to T(full). T is the step time of the slowest rank,
 /// mean over trials of one kind; C is the trial compute, or synthetic if there are no trials
-/// without communication. compute = mean over ranks of C. imbalance = T(C) - compute. communication
+/// without communication. compute = typical rank of C. imbalance = T(C) - compute. communication
 /// = T(full) - T(nocomm), or 0. input = T(full) - T(synthetic). rest = what remains: parts that
 /// hide each other, or noise. `trials` holds at least one trial of full and of C.
 std::vector<Part> waterfall(const std::vector<TrialTimes>& trials);

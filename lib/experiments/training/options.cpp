@@ -21,10 +21,10 @@ using vocabulary::CommonSettings;
 using vocabulary::settle;
 using vocabulary::TrainingSettings;
 
-// Parses "3x64x64" or, for tokens, "128:int64".
-base::Field field_of(const std::string& option, std::string text) {
+// Parses "3x64x64", an array of `numbers`, or, for tokens, "128:int64".
+base::Field field_of(const std::string& option, std::string text, base::Element numbers) {
     constexpr std::string_view kTokens = ":int64";
-    base::Field field;
+    base::Field field{numbers, {}};
     const std::string given = text;
     if (text.ends_with(kTokens)) {
         field.element = base::Element::i64;
@@ -50,14 +50,15 @@ nn::InputShape own_shape(const TrainingSettings& settings) {
         throw base::OptionError(
             fmt::format("--model {} needs --classes, or --target-shape for a target of numbers",
                         settings.model_file));
+    const auto numbers = settings.precision == "fp64" ? base::Element::f64 : base::Element::f32;
     nn::InputShape shape{.classes = settings.classes.value_or(1)};
     for (const auto& text : base::split(*settings.input_shape, ','))
-        shape.own.push_back(field_of("input-shape", text));
+        shape.own.push_back(field_of("input-shape", text, numbers));
     if (settings.target_shape == "same")
         shape.own_target.sizes = shape.own.front().sizes;
     else if (settings.target_shape)
-        shape.own_target.sizes = field_of("target-shape", *settings.target_shape).sizes;
-    shape.own_target.element = settings.classes ? base::Element::i64 : base::Element::f32;
+        shape.own_target.sizes = field_of("target-shape", *settings.target_shape, numbers).sizes;
+    shape.own_target.element = settings.classes ? base::Element::i64 : numbers;
     return shape;
 }
 

@@ -40,14 +40,8 @@ std::string why_none(const OverlapEstimate& estimate, double overlap, const stat
             estimate.balance, kAgreement.low, kAgreement.high);
     const auto measured = fmt::format("the pairs give {} ({} to {})", percent(overlap),
                                       percent(ci.low), percent(ci.high));
-    if (!lies_in(overlap, {0, 1}))
-        return fmt::format("{}, outside 0 to 100 %{}", measured,
-                           lies_in(0, ci)   ? ", as if nothing were hidden"
-                           : lies_in(1, ci) ? ", as if all were hidden"
-                                            : "");
-    if (ci.low < 0 && ci.high > 1)
-        return measured + ", an interval beyond 0 and 100 %; give more --overlap-steps";
-    return "";
+    if (lies_in(overlap, {0, 1}) && !(ci.low < 0 && ci.high > 1)) return "";
+    return "undecided: " + measured + "; give more --overlap-steps";
 }
 
 }  // namespace

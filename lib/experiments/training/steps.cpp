@@ -1,6 +1,7 @@
 #include "experiments/training/steps.hpp"
 
 #include <ATen/Parallel.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -31,6 +32,15 @@ std::unique_ptr<train::LayerProfile> make_layer_profile(const StepParts& parts,
     std::function<void()> wait;
     if (!parts.device.is_cpu()) wait = [] { device::synchronize(device::compute_stream()); };
     return std::make_unique<train::LayerProfile>(model, marks, std::move(wait));
+}
+
+// The ids of OpenMP's threads, which LibTorch keeps; the calling thread is the first.
+std::vector<pid_t> compute_threads() {
+    std::vector<pid_t> ids(static_cast<std::size_t>(at::get_num_threads()));
+    at::parallel_for(0, std::ssize(ids), 1, [&](std::int64_t begin, std::int64_t end) {
+        for (auto i = begin; i < end; ++i) ids[static_cast<std::size_t>(i)] = ::gettid();
+    });
+    return ids;
 }
 
 // Gives all ranks rank 0's running statistics of BatchNorm. Null if nothing is to be broadcast.
@@ -86,7 +96,9 @@ TrainingSteps::TrainingSteps(const StepParts& parts, nn::Model& model)
       device_phases_(parts.device.is_cpu() ? nullptr
                                            : std::make_unique<measure::DevicePhases>(recorder_)),
       layers_(make_layer_profile(parts, model, marks_of(recorder_, device_phases_.get()))),
-      phases_(layers_ ? *layers_ : marks_of(recorder_, device_phases_.get()), delay_on(parts)),
+      core_wait_(parts.device.is_cpu() ? compute_threads() : std::vector<pid_t>()),
+      phases_(layers_ ? *layers_ : marks_of(recorder_, device_phases_.get()), delay_on(parts),
+              core_wait_),
       data_plane_(parts.data_plane),
       sync_(make_sync(parts.options, data_plane_, parts.control)),
       buffers_(make_buffer_sync(parts, model, keeps_ranks_equal_, data_plane_)),
@@ -193,6 +205,7 @@ MadeStep TrainingSteps::make(std::int64_t step) {
     const std::int64_t epoch_begin = step / parts_.steps_per_epoch * sampler.steps_per_epoch();
     const std::int64_t first = first_batch_of(step) - epoch_begin;
     const std::int64_t end = first_batch_of(step + 1) - epoch_begin;
+    const auto core_wait_before = core_wait_.seconds();
     recorder_.begin_step();
     MadeStep made{.step = step};
     std::int64_t own = 0;
@@ -216,16 +229,21 @@ MadeStep TrainingSteps::make(std::int64_t step) {
     // The loss is read here: between forward and backward, reading it would wait for a device.
     for (const auto& [loss, samples] : losses)
         if (loss.defined()) made.loss_sum += loss.item<double>() * static_cast<double>(samples);
-    end_step();
-    made.times = recorder_.last_step();
+    end_step(made, core_wait_before);
     return made;
 }
 
-void TrainingSteps::end_step() {
+void TrainingSteps::end_step(MadeStep& made, const std::vector<double>& core_wait_before) {
     if (device_phases_)
         device_phases_->finish_step();
     else
         recorder_.end_step();
+    made.times = recorder_.last_step();
+    made.core_wait_in_sync = phases_.take_wait_in_sync();
+    const auto now = core_wait_.seconds();
+    for (std::size_t i = 0; i < now.size(); ++i)
+        made.core_wait = std::max(
+            made.core_wait, now[i] - core_wait_before[i] - (i == 0 ? made.core_wait_in_sync : 0));
 }
 
 train::TensorBatch TrainingSteps::first_batch(std::int64_t epoch) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "comm/silent.hpp"
@@ -13,6 +14,7 @@
 #include "data/sampler.hpp"
 #include "experiments/training/communication.hpp"
 #include "experiments/training/options.hpp"
+#include "host/load.hpp"
 #include "measure/device_phases.hpp"
 #include "measure/samples.hpp"
 #include "train/layer_profile.hpp"
@@ -21,20 +23,29 @@
 
 namespace ranklab::experiments {
 
-/// Passes enter() and leave() on, and sleeps after entering the chosen phase (--inject-delay).
+/// Passes enter() and leave() on, and sleeps after entering the chosen phase (--inject-delay). Adds
+/// up how long this thread waited for a core in the phase sync.
 class DelayedPhases final : public base::PhaseSink {
   public:
-    DelayedPhases(base::PhaseSink& sink, std::optional<Delay> delay) : sink_(sink), delay_(delay) {}
+    DelayedPhases(base::PhaseSink& sink, std::optional<Delay> delay, const host::CoreWait& cores)
+        : sink_(sink), delay_(delay), cores_(cores) {}
     void enter(base::Phase phase) override {
         sink_.enter(phase);
+        if (phase == base::Phase::sync) wait_in_sync_ -= cores_.seconds_of_first();
         if (!delay_ || delay_->phase != phase) return;
         std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(delay_->ms));
     }
-    void leave(base::Phase phase) override { sink_.leave(phase); }
+    void leave(base::Phase phase) override {
+        if (phase == base::Phase::sync) wait_in_sync_ += cores_.seconds_of_first();
+        sink_.leave(phase);
+    }
+    double take_wait_in_sync() { return std::exchange(wait_in_sync_, 0); }
 
   private:
     base::PhaseSink& sink_;
     std::optional<Delay> delay_;
+    const host::CoreWait& cores_;
+    double wait_in_sync_ = 0;
 };
 
 /// What TrainingSteps works with. All of it must outlive the steps.
@@ -68,6 +79,9 @@ struct MadeStep {
     bool updated = false;          ///< false: the gradients were not finite (GradScaler)
     data::ReadTimes reading = {};  ///< of the loader's threads, for this step's samples
     measure::StepTimes times = {};
+    /// Seconds in which a compute thread, the one with most of them, waited for a core outside of
+    /// the phase sync, and the main thread within it.
+    double core_wait = 0, core_wait_in_sync = 0;
 };
 
 class TrainingSteps {
@@ -121,7 +135,7 @@ class TrainingSteps {
 
   private:
     std::unique_ptr<train::Stepper> make_stepper();
-    void end_step();
+    void end_step(MadeStep& made, const std::vector<double>& core_wait_before);
     std::vector<data::Draw> draws_of(data::Sampler& sampler, std::int64_t batch) const;
     std::int64_t first_batch_of(std::int64_t step) const;
     train::TensorBatch next_input(std::int64_t micro, data::ReadTimes& reading);
@@ -132,6 +146,7 @@ class TrainingSteps {
     measure::PhaseRecorder recorder_;
     std::unique_ptr<measure::DevicePhases> device_phases_;  // on a GPU
     std::unique_ptr<train::LayerProfile> layers_;
+    host::CoreWait core_wait_;  // of the compute threads, the main thread first
     DelayedPhases phases_;
     comm::SilentCommunicator data_plane_;
     std::unique_ptr<train::GradientSync> sync_;

@@ -14,11 +14,21 @@ namespace ranklab::report::diagnosis {
 
 /// The parts of a mean step, in seconds.
 struct Parts {
-    /// Ascending levels: the mean rank's computing, the slowest node's, the slowest rank's, the
-    /// longest sum of a rank's computing and wait for samples, the step on a network that takes no
-    /// time, the measured step. A loss is the difference of two neighbours. Its factor is the lower
-    /// level over the upper one; the product of all factors is parallel().
-    enum Loss : std::size_t { between_nodes, within_node, input, serialisation, transfer, kLosses };
+    /// Ascending levels: a typical rank's computing; with its wait for samples; the slowest node's
+    /// typical rank; the slowest rank; the step on cores of its own and a network that takes no
+    /// time; with the waits for cores; with a late handover of gradients; the measured step. A
+    /// typical rank is the lower median. A loss is the difference of two neighbours, its factor the
+    /// lower level over the upper one; the product of all factors is parallel().
+    enum Loss : std::size_t {
+        input,
+        between_nodes,
+        within_node,
+        serialisation,
+        cores,
+        handover,
+        transfer,
+        kLosses
+    };
     std::array<double, kLosses + 1> level_s{};
     double update_s = 0;
     double reading_s = 0, decoding_s = 0;  ///< sums over the loader's threads of a rank
@@ -29,28 +39,32 @@ struct Parts {
     double lost_s(Loss loss) const { return level_s[loss + 1] - level_s[loss]; }
     Loss largest_loss() const;
     double factor(Loss loss) const { return level_s[loss] / level_s[loss + 1]; }
-    double imbalance_s() const {
-        return lost_s(between_nodes) + lost_s(within_node) + lost_s(serialisation);
-    }
+    double late_s() const { return lost_s(between_nodes) + lost_s(within_node) + lost_s(handover); }
+    double imbalance_s() const { return late_s() + lost_s(serialisation); }
     double loader_s() const { return reading_s + decoding_s; }
     /// Time that does not depend on the batch size: the update and the sum of gradients.
     double fixed_s() const { return update_s + lost_s(transfer); }
     double percent_of(double seconds) const { return 100 * seconds / step_s(); }
 };
-/// The mean over the counted steps from `first_step` up to `end_step`, at least one. Requires the
-/// samples of each rank.
-Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step);
+/// The mean over the counted steps from `first_step` up to `end_step`. Requires the samples of each
+/// rank. Without steps, the parts of the table `waterfall`. `core_share`: the share of the waits
+/// for cores that counts as a loss, the rest as computing.
+Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step,
+               double core_share = 1);
 
 enum class Cause {
     not_measured,
     starting,
     costly_loader,
     slow_input,
+    other_load,
     threads_on_cores,
     ranks_on_cores,
     late_rank,
+    uneven_steps,
     transfer,
     small_batch,
+    idle_cores,
     none
 };
 std::string name_of(Cause cause);   ///< "late_rank"

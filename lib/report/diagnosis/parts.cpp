@@ -1,6 +1,8 @@
 // The POP method's efficiencies (Wagner et al., "A Structured Approach to Performance Analysis",
-// Tools for HPC 2017) of parallel steps, with one more factor for the wait for input.
+// Tools for HPC 2017) of parallel steps, relative to a typical rank, with factors for the wait for
+// input and for cores.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
@@ -8,68 +10,124 @@
 #include <vector>
 
 #include "report/diagnosis/diagnosis.hpp"
-#include "vocabulary/names.hpp"
+#include "report/model/values.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
 
 using Values = std::vector<double>;
 
-double largest_node_mean(const Values& of_ranks, const std::vector<results::HostRow>& hosts) {
+// The lower median: of two ranks the faster one, so that a late rank costs all that it is late.
+double typical(Values values) {
+    const auto middle = values.begin() + (std::ssize(values) - 1) / 2;
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
+double slowest_node(const Values& of_ranks, const std::vector<results::HostRow>& hosts) {
     std::map<std::string, Values> nodes;
     for (std::size_t rank = 0; rank < of_ranks.size(); ++rank)
         nodes[hosts[rank].host].push_back(of_ranks[rank]);
     double most = 0;
-    for (const auto& [node, values] : nodes) most = std::max(most, stats::mean_of_finite(values));
+    for (const auto& [node, values] : nodes) most = std::max(most, typical(values));
     return most;
+}
+
+// A measurement of the steps first .. end - 1, step by step, of all ranks; zeros if not stored.
+Values samples_of(const results::Run& run, std::string_view name, std::size_t first,
+                  std::size_t end) {
+    const std::size_t ranks = run.hosts.size(), count = (end - first) * ranks;
+    const auto* const found = run.find(name);
+    if (found == nullptr || found->samples.size() < end * ranks) return Values(count);
+    const auto some = std::span(found->samples).subspan(first * ranks, count);
+    return {some.begin(), some.end()};
+}
+
+// Time per step that others waited for a straggler, beyond the time that the phases explain: it
+// handed its gradients over late.
+double handover_s(const results::Run& run, double explained_s) {
+    if (run.fact(fact::kStepStraggler).empty()) return 0;
+    double waited_s = 0;
+    for (const auto& row : model::rows_of(run, "waiting"))
+        waited_s = std::max(waited_s, row.number("waited_for_others_s"));
+    return waited_s > 2 * explained_s ? waited_s - explained_s : 0;
+}
+
+// From the waterfall of an ablation, whose negative parts count as 0.
+Parts parts_of_trials(const results::Run& run) {
+    Parts found;
+    const auto add = [&](std::size_t level, const char* part) {
+        for (const auto& row : model::rows_of(run, "waterfall"))
+            if (row.text("part") == part)
+                for (; level < found.level_s.size(); ++level)
+                    found.level_s[level] += std::max(0.0, row.number("step_s"));
+    };
+    add(0, "compute");
+    add(1 + Parts::input, "input");
+    add(1 + Parts::within_node, "imbalance");
+    add(1 + Parts::transfer, "communication");
+    return found;
 }
 
 }  // namespace
 
 Parts::Loss Parts::largest_loss() const {
-    Loss largest = between_nodes;
-    for (const auto loss : {within_node, input, serialisation, transfer})
-        if (lost_s(loss) > lost_s(largest)) largest = loss;
+    Loss largest = input;
+    for (std::size_t i = 1; i < kLosses; ++i)
+        if (lost_s(Loss(i)) > lost_s(largest)) largest = Loss(i);
     return largest;
 }
 
-// `ideal` is each rank's time on a network that sums in no time: a rank never waits except for the
-// last rank's gradients before an update.
-Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step) {
-    const std::size_t ranks = run.hosts.size(), count = (end_step - first_step) * ranks;
-    const bool synchronised = run.says(vocabulary::fact::kSumsGradients);
-    const auto samples = [&](std::string_view name) {  // zeros if the run has no such part
-        const auto* const found = run.find(name);
-        if (found == nullptr || found->samples.size() < end_step * ranks) return Values(count);
-        const auto some = std::span(found->samples).subspan(first_step * ranks, count);
-        return Values(some.begin(), some.end());
+// `ideal` is each rank's time on cores of its own and a network that sums in no time: a rank never
+// waits except for the last rank's gradients before an update. `shared` has the waits for cores.
+Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step,
+               double core_share) {
+    if (first_step == end_step) return parts_of_trials(run);
+    const std::size_t ranks = run.hosts.size();
+    const auto steps = static_cast<double>(end_step - first_step);
+    const bool synchronised = run.says(fact::kSumsGradients);
+    const auto samples = [&](std::string_view name) {
+        return samples_of(run, name, first_step, end_step);
     };
     const auto mean = [&](std::string_view name) { return stats::mean_of_finite(samples(name)); };
     const Values step = samples(vocabulary::kStepTime), input = samples("data_time_s"),
-                 wait = samples("sync_exposed_time_s"), update = samples("optimizer_time_s");
-    Values computing(ranks), busy(ranks), whole(ranks), ideal(ranks);
-    for (std::size_t row = 0; row < count; row += ranks) {
+                 wait = samples("sync_exposed_time_s"), update = samples("optimizer_time_s"),
+                 cores = samples("core_wait_time_s"), in_sync = samples("core_wait_in_sync_time_s");
+    Values computing(ranks), busy(ranks), whole(ranks), ideal(ranks), shared(ranks);
+    double shared_in_sync = 0;
+    for (std::size_t row = 0; row < step.size(); row += ranks) {
+        double most_in_sync = 0, transfer = std::numeric_limits<double>::infinity();
         for (std::size_t rank = 0; rank < ranks; ++rank) {
             const std::size_t i = row + rank;
-            const double own = step[i] - wait[i];
-            computing[rank] += own - input[i];
-            busy[rank] += own;
+            const double own = step[i] - wait[i],
+                         lost = core_share * std::min(cores[i], std::max(0.0, own - input[i]));
+            computing[rank] += own - lost - input[i];
+            busy[rank] += own - lost;
             whole[rank] += step[i];
-            ideal[rank] += own - update[i];
+            ideal[rank] += own - lost - update[i];
+            shared[rank] += own - update[i];
+            most_in_sync = std::max(most_in_sync, in_sync[i]);
+            transfer = std::min(transfer, wait[i]);  // the last rank's
         }
-        if (synchronised) ideal.assign(ranks, std::ranges::max(ideal));
-        for (std::size_t rank = 0; rank < ranks; ++rank) ideal[rank] += update[row + rank];
+        for (Values* const times : {&ideal, &shared})
+            if (synchronised) times->assign(ranks, std::ranges::max(*times));
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            ideal[rank] += update[row + rank];
+            shared[rank] += update[row + rank];
+        }
+        shared_in_sync += core_share * std::min(most_in_sync, transfer);
     }
-    Parts found{
-        .level_s = {stats::mean_of_finite(computing), largest_node_mean(computing, run.hosts),
-                    std::ranges::max(computing), std::ranges::max(busy), std::ranges::max(ideal),
-                    std::ranges::max(whole)},
-        .update_s = stats::mean_of_finite(update),
-        .reading_s = mean("loader_read_time_s"),
-        .decoding_s = mean("loader_decode_time_s") + mean("loader_augment_time_s")};
+    const double slowest = std::ranges::max(shared) + shared_in_sync;
+    Parts found{.level_s = {typical(computing), typical(busy), slowest_node(busy, run.hosts),
+                            std::ranges::max(busy), std::ranges::max(ideal), slowest,
+                            slowest + steps * handover_s(run, (slowest - typical(busy)) / steps),
+                            std::ranges::max(whole)},
+                .update_s = stats::mean_of_finite(update),
+                .reading_s = mean("loader_read_time_s"),
+                .decoding_s = mean("loader_decode_time_s") + mean("loader_augment_time_s")};
     auto& levels = found.level_s;
-    for (double& level : levels) level /= static_cast<double>(end_step - first_step);
-    // Rounding can put a level below the previous one.
+    for (double& level : levels) level = std::min(level, levels.back()) / steps;
+    // A typical rank of a node may be faster than a typical rank of all nodes.
     std::partial_sum(levels.begin(), levels.end(), levels.begin(),
                      [](double before, double level) { return std::max(before, level); });
     return found;

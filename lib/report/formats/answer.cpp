@@ -80,14 +80,19 @@ std::string part_name(const std::string& phase) {
     return found == std::end(kNames) ? "moving between replicas" : found->second;
 }
 
-// The rank that comes last in most steps; "" if the run found no straggler.
+// The rank that comes last in most steps, and its cost; "" if the run found no straggler.
 std::string straggler_text(const Run& run) {
     const std::string straggler = run.fact(fact::kStepStraggler);
-    for (const auto& row : model::rows_of(run, "waiting"))
+    std::string text;
+    double waited_s = 0;
+    for (const auto& row : model::rows_of(run, "waiting")) {
+        waited_s = std::max(waited_s, row.number("waited_for_others_s"));
         if (row.text("rank") == straggler)
-            return fmt::format("; rank {} on {} comes last in {:.0f} % of the steps", straggler,
+            text = fmt::format("; rank {} on {} comes last in {:.0f} % of the steps", straggler,
                                row.text("host"), 100 * row.number("came_last_share"));
-    return "";
+    }
+    return text.empty() ? ""
+                        : fmt::format("{}, others wait {} for it", text, readable(waited_s, "s"));
 }
 
 // The shares of the table `phases`, which add up to 100 % of the mean step; "" if an ablation found
@@ -108,7 +113,9 @@ std::string communication(const Run& run) {
     const double whole = run.median("communication_s");
     const std::string takes =
         std::isfinite(whole)
-            ? readable(whole, "s") + " per step, from pairs of steps with and without it; "
+            ? readable(whole, "s") +
+                  " of transfers per step once all ranks have come, in pairs of steps after the "
+                  "run; "
             : "";
     const stats::Summary& s = overlap->summary;
     if (!std::isfinite(s.median) || !std::isfinite(s.ci95.low)) {

@@ -62,6 +62,14 @@ TEST_F(Npy, ReadsEachType) {
               (std::vector<float>{0, 7, 255}));
 }
 
+TEST_F(Npy, KeepsDoublePrecision) {
+    const auto rows = open_npy_rows(
+        folder_.write("a.npy", npy(dictionary("<f8", "(1,)"), bytes_of<double>({0.1}))).string());
+    double value = 0;
+    rows.read(0, base::Element::f64, reinterpret_cast<std::byte*>(&value));
+    EXPECT_EQ(value, 0.1);
+}
+
 TEST_F(Npy, OfFortranOrderIsRefused) {
     const auto path =
         folder_.write("f.npy", npy(dictionary("<f4", "(1, 2)", "True"), std::string(8, '\0')));

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "host/gpu_monitor.hpp"
+#include "host/monitor.hpp"
 #include "unit/host/fake_root.hpp"
 
 namespace ranklab::host {
@@ -49,6 +50,18 @@ TEST_F(CpuEnergyTest, SaysWhyThereIsNone) {
     energy.sample();
     EXPECT_THAT(energy.energy().why_not, HasSubstr("energy_uj cannot be read: No such file"));
     EXPECT_TRUE(std::isnan(energy.energy().joules));
+}
+
+// Up to the end of the run, as the samples by which the energy is divided.
+TEST_F(CpuEnergyTest, OfAMonitorEndsWithTheMonitor) {
+    zone(0, "package-0", "1000000");
+    ::setenv("RANKLAB_SYSTEM_ROOT", root_.path().c_str(), 1);
+    Monitor monitor({}, 0.1);
+    ::unsetenv("RANKLAB_SYSTEM_ROOT");
+    std::this_thread::sleep_for(
+        std::chrono::milliseconds(120));  // a sample, and no time for the next
+    zone(0, "package-0", "3000000");
+    EXPECT_NEAR(monitor.stop().cpu_energy.joules, 2, 1e-9);
 }
 
 TEST(GpusOfRanks, AreFoundByUuidOrPciId) {

@@ -44,6 +44,9 @@ class Times final : public StepObserver {
                             warmup);
         of_ranks.add_if_any("loader_augment_time_s", "step", made,
                             reading(&data::ReadTimes::augment), warmup);
+        of_ranks.add_if_any("core_wait_time_s", "step", made, &MadeStep::core_wait, warmup);
+        of_ranks.add_if_any("core_wait_in_sync_time_s", "step", made, &MadeStep::core_wait_in_sync,
+                            warmup);
         const auto counted = observed_.counted_steps();
         const auto sums = sums_of(counted);
         add_phases(run, sums, std::ssize(counted));

@@ -74,7 +74,7 @@ std::vector<Case> cases() {
         // Reading takes no core, so that the step is as long as computing: 1 s.
         {"slow reading", run_of(reading, {}, one_rank(1, "0")), "input", "slow_input",
          "--workers 3", 75},
-        {"a slow rank", run_of(slow), "imbalance", "late_rank", "mpirun --bind-to none", 100 / 3.0},
+        {"a slow rank", run_of(slow), "imbalance", "late_rank", "mpirun --bind-to none", 200 / 3.0},
         // 2 of 4 s do not depend on the batch: 16 times the samples take 16 x 2 + 2 s.
         {"a slow link", run_of(sends, {}, two_hosts()), "communication", "transfer",
          "--batch-size 512", 100 * 15 / 32.0},
@@ -87,7 +87,7 @@ std::vector<Case> cases() {
         {"cores to spare",
          run_of(computes, {},
                 {{0, 0, "n1", "0-1", "cpu", 1, "0-1"}, {1, 1, "n1", "2-3", "cpu", 1, "2-3"}}),
-         "compute", "none", "--threads 2", 50 * 3.9 / 4},
+         "compute", "idle_cores", "--threads 2", 50 * 3.9 / 4},
         {"healthy", run_of(computes), "compute", "none"},
         {"waits hidden in backward", run_of(computes, {{"sync", "c10d", false}}), "unknown",
          "not_measured", "--ablation"},
@@ -115,6 +115,104 @@ TEST(Diagnosis, NamesTheCauseAndWhatToTry) {
             EXPECT_LE(gain.number, gain.interval.high + 1e-9);
         }
     }
+}
+
+// Seconds of a step's parts on three ranks that have one core each.
+struct Made {
+    double input = 0, late = 0, uneven = 0, others = 0, update = 0, transfer = 0;
+    int late_rank = 0;
+    int threads = 1;  // per rank
+};
+
+// Rank r's computing takes 1 s; the late rank is late in forward.
+results::Run run_with(const Made& made) {
+    constexpr std::size_t kRanks = 3;
+    results::Run run = run_of({}, {}, {});
+    std::map<std::string_view, std::vector<double>> samples;
+    for (std::size_t step = 0; step < kSteps; ++step) {
+        std::vector<double> forward(kRanks, 1 + made.others);
+        forward[static_cast<std::size_t>(made.late_rank)] += made.late;
+        forward[step % kRanks] += made.uneven;
+        const double last = std::ranges::max(forward);
+        for (const double own : forward) {
+            const double sync = last - own + made.transfer;
+            samples["forward_time_s"].push_back(own);
+            samples["data_time_s"].push_back(made.input);
+            samples["loader_read_time_s"].push_back(made.input);
+            samples["optimizer_time_s"].push_back(made.update);
+            samples["sync_exposed_time_s"].push_back(sync);
+            samples["core_wait_time_s"].push_back(made.others);
+            samples[vocabulary::kStepTime].push_back(made.input + own + sync + made.update);
+        }
+    }
+    for (int rank = 0; rank < static_cast<int>(kRanks); ++rank)
+        run.hosts.push_back(
+            {rank, rank, "n1", std::to_string(rank), "cpu", made.threads, std::to_string(rank)});
+    for (auto& [name, values] : samples) {
+        run.measurements.push_back(
+            {std::string(name), "s", results::Kind::cost, "max", "step", kRanks, values, {}, {}});
+        run.measurements.back().summary =
+            stats::summarise(run.measurements.back().largest_of_rows());
+    }
+    run.context.push_back({"place", "others_cores", made.threads > 1 ? "0.00" : "2.50"});
+    return run;
+}
+
+// Of any two losses the larger one is named, whichever comes first.
+TEST(Diagnosis, NamesTheLargestLoss) {
+    const std::pair<const char*, double Made::*> losses[] = {
+        {"slow_input", &Made::input},    {"late_rank", &Made::late},
+        {"uneven_steps", &Made::uneven}, {"other_load", &Made::others},
+        {"small_batch", &Made::update},  {"transfer", &Made::transfer}};
+    for (const auto& [name, large] : losses)
+        for (const auto& [other, small] : losses) {
+            if (large == small) continue;
+            Made made;
+            made.*small = 0.5;
+            // A loss in turns costs a third more on a rank that is late in any case.
+            made.*large = 1.5;
+            const auto found = diagnose(run_with(made));
+            EXPECT_EQ(name_of(found.cause), name) << other << ": " << found.why;
+        }
+    EXPECT_EQ(name_of(diagnose(run_with({.others = 1, .threads = 2})).cause), "threads_on_cores");
+    EXPECT_EQ(name_of(diagnose(run_with({.late = 1, .others = 0.3, .threads = 2})).cause),
+              "late_rank");
+    EXPECT_EQ(name_of(diagnose(run_with({.input = 0.1, .late = 0.1})).cause), "none");
+}
+
+TEST(Diagnosis, NamesTheLateRankWithItsFullCost) {
+    auto run = run_with({.late = 2, .late_rank = 2});
+    results::Rows waiting("waiting");
+    for (const std::int64_t rank : {0, 1, 2})
+        waiting.add({rank, std::string("n1"), rank < 2 ? 2.0 : 0.0, rank < 2 ? 0.0 : 1.0,
+                     std::string(rank < 2 ? "none" : "forward"), rank < 2 ? 0.0 : 2.0});
+    run.tables.push_back(std::move(waiting).table());
+    const auto found = diagnose(run);
+    EXPECT_NEAR(found.parts.at(1, "time_s").number, 2, 1e-9);
+    EXPECT_NE(found.why.find("rank 2 on n1"), std::string::npos) << found.why;
+    EXPECT_NE(found.why.find("forward"), std::string::npos) << found.why;
+}
+
+TEST(Diagnosis, OfAnAblationIsItsWaterfall) {
+    auto run = run_of({});
+    results::Rows falls("waterfall");
+    for (const auto& [part, seconds] : {std::pair{"compute", 1.0}, {"communication", 2.0}})
+        falls.add({std::string(part), seconds, 0.0, 0.0, 0.0});
+    run.tables.push_back(std::move(falls).table());
+    EXPECT_EQ(diagnose(run).cause, Cause::transfer);
+}
+
+// Ten blocks of four steps each, or none; a factor is never outside 0 and 1.
+TEST(Diagnosis, IntervalsNeedTenBlocks) {
+    auto run = run_with({.uneven = 3});
+    const auto found = diagnose(run);
+    for (const auto& row : found.parts.rows) {
+        const Cell& factor = row.cells.at(found.parts.find("efficiency"));
+        if (!factor.is_number()) continue;
+        EXPECT_TRUE(factor.interval.low >= 0 && factor.interval.high <= 1) << row.cells[0].text;
+    }
+    for (auto& m : run.measurements) m.samples.resize(m.samples.size() - m.columns);
+    EXPECT_TRUE(std::isnan(diagnose(run).parts.at(1, "efficiency").interval.low));
 }
 
 TEST(Diagnosis, HdfReadsForOneThreadAtATime) {

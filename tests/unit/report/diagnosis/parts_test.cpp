@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "report/diagnosis/diagnosis.hpp"
@@ -5,6 +6,7 @@
 namespace ranklab::report::diagnosis {
 namespace {
 
+using ::testing::ElementsAre;
 using Values = std::vector<double>;  // row-major [step, rank]
 
 results::Run steps_run(std::size_t ranks, const Values& step, const Values& input,
@@ -50,13 +52,15 @@ std::vector<Levels> levels() {
     auto slow_node = waiting_run(4, {1, 1, 3, 3}, {0, 0, 0, 0}, 0);
     for (const std::size_t rank : {2, 3}) slow_node.hosts[rank].host = "n2";
     return {
-        {"a slow node", slow_node, {2, 3, 3, 3, 3, 3}},
-        {"one rank", waiting_run(1, {3, 5}, {0, 0}, 0), {4, 4, 4, 4, 4, 4}},
-        {"waits for samples", waiting_run(1, {1, 1}, {3, 3}, 0), {1, 1, 1, 4, 4, 4}},
-        {"a slow rank", waiting_run(2, {1, 3, 1, 3}, {0, 0, 0, 0}, 0), {2, 2, 3, 3, 3, 3}},
-        {"now one, now another", waiting_run(2, {1, 3, 3, 1}, {0, 0, 0, 0}, 0), {2, 2, 2, 2, 3, 3}},
-        {"a slow network", waiting_run(2, {2, 2}, {0, 0}, 2), {2, 2, 2, 2, 2, 4}},
-        {"one is late for samples", waiting_run(2, {2, 2}, {0, 4}, 0), {2, 2, 2, 6, 6, 6}},
+        {"a slow node", slow_node, {1, 1, 3, 3, 3, 3, 3, 3}},
+        {"one rank", waiting_run(1, {3, 5}, {0, 0}, 0), {4, 4, 4, 4, 4, 4, 4, 4}},
+        {"waits for samples", waiting_run(1, {1, 1}, {3, 3}, 0), {1, 4, 4, 4, 4, 4, 4, 4}},
+        {"a slow rank", waiting_run(2, {1, 3, 1, 3}, {0, 0, 0, 0}, 0), {1, 1, 1, 3, 3, 3, 3, 3}},
+        {"now one, now another",
+         waiting_run(2, {1, 3, 3, 1}, {0, 0, 0, 0}, 0),
+         {2, 2, 2, 2, 3, 3, 3, 3}},
+        {"a slow network", waiting_run(2, {2, 2}, {0, 0}, 2), {2, 2, 2, 2, 2, 2, 2, 4}},
+        {"one is late for samples", waiting_run(2, {2, 2}, {0, 4}, 0), {2, 2, 2, 6, 6, 6, 6, 6}},
     };
 }
 
@@ -87,6 +91,65 @@ TEST(Parts, RanksThatDoNotSumDoNotWait) {
     auto run = waiting_run(2, {1, 3, 3, 1}, {0, 0, 0, 0}, 0);
     run.config.back().value = "none";
     EXPECT_DOUBLE_EQ(whole_of(run).lost_s(Parts::serialisation), 0);
+}
+
+results::Run with_core_waits(results::Run run, const Values& outside, const Values& in_sync) {
+    for (const auto& [name, samples] :
+         {std::pair{"core_wait_time_s", outside}, {"core_wait_in_sync_time_s", in_sync}})
+        run.measurements.push_back({std::string(name),
+                                    "s",
+                                    results::Kind::cost,
+                                    "max",
+                                    "step",
+                                    run.hosts.size(),
+                                    samples,
+                                    {},
+                                    {}});
+    return run;
+}
+
+// A rank that waits for a core is not late, and what it computes is not longer.
+TEST(Parts, WaitsForCoresAreALossOfTheirOwn) {
+    const auto run = with_core_waits(waiting_run(2, {2, 4}, {0, 0}, 2), {0, 2}, {0, 0});
+    EXPECT_THAT(whole_of(run).level_s, ElementsAre(2, 2, 2, 2, 2, 4, 4, 6));
+    EXPECT_THAT(parts_of(run, 0, 1, 0.5).level_s, ElementsAre(2, 2, 2, 3, 3, 4, 4, 6));
+    EXPECT_THAT(parts_of(run, 0, 1, 0).level_s, ElementsAre(2, 2, 2, 4, 4, 4, 4, 6));
+}
+
+// In the sum they are a loss only after the last rank has come.
+TEST(Parts, WaitsForCoresInTheSum) {
+    const auto run = waiting_run(2, {2, 4}, {0, 0}, 2);
+    EXPECT_DOUBLE_EQ(whole_of(with_core_waits(run, {0, 0}, {1.5, 0})).lost_s(Parts::cores), 1.5);
+    EXPECT_DOUBLE_EQ(whole_of(with_core_waits(run, {0, 0}, {3, 0})).lost_s(Parts::cores), 2);
+}
+
+// The others' wait for a straggler that computes no longer than they do.
+TEST(Parts, ALateHandoverIsNoTransfer) {
+    auto run = waiting_run(2, {1, 1}, {0, 0}, 9);
+    results::Rows waiting("waiting");
+    waiting.add({std::int64_t{0}, std::string("n1"), 7.0, 0.0, std::string("none"), 0.0});
+    waiting.add({std::int64_t{1}, std::string("n1"), 0.0, 1.0, std::string("none"), 0.0});
+    run.tables.push_back(std::move(waiting).table());
+    EXPECT_DOUBLE_EQ(whole_of(run).lost_s(Parts::handover), 0) << "no straggler";
+    run.add_fact(vocabulary::fact::kStepStraggler, "1");
+    const auto found = whole_of(run);
+    EXPECT_DOUBLE_EQ(found.lost_s(Parts::handover), 7);
+    EXPECT_DOUBLE_EQ(found.lost_s(Parts::transfer), 2);
+    const auto why = diagnose(run).why;
+    EXPECT_NE(why.find("rank 1 on n1 (its sync phase"), std::string::npos) << why;
+}
+
+TEST(Parts, OfAnAblationAreTheWaterfalls) {
+    results::Run run;
+    results::Rows falls("waterfall");
+    for (const auto& [part, seconds] : {std::pair{"compute", 2.0},
+                                        {"imbalance", 1.0},
+                                        {"communication", 4.0},
+                                        {"input", -1.0},
+                                        {"rest", 0.5}})
+        falls.add({std::string(part), seconds, 0.0, 0.0, 0.0});
+    run.tables.push_back(std::move(falls).table());
+    EXPECT_THAT(parts_of(run, 0, 0).level_s, ElementsAre(2, 2, 2, 3, 3, 3, 3, 7));
 }
 
 TEST(Parts, OfSomeStepsAreThoseSteps) {

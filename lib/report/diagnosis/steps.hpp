@@ -1,0 +1,76 @@
+// The measured steps of a run, with the cores and threads of its first host.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "report/diagnosis/diagnosis.hpp"
+#include "report/model/values.hpp"
+#include "stats/distributions.hpp"
+
+namespace ranklab::report::diagnosis {
+
+using results::Run;
+
+/// Of an interval, and steps in a block.
+inline constexpr std::size_t kBlocks = 10, kFewestSteps = 4;
+
+struct Steps {
+    const Run& run;
+    bool measured = false;
+    Parts whole = {};
+    std::vector<Parts> blocks = {};  // kBlocks of successive steps, or none
+    double steps_s = 0;
+    // Ranks and cores of the first host, threads and own cores of its first rank, which stand for
+    // all hosts and ranks. NaN: not known.
+    double ranks = 0, threads = 1, own_cores = stats::kNone, host_cores = stats::kNone;
+    double others = stats::kNone;  // cores of the busiest host that other processes kept busy
+    double others_share = 0;       // of the waits for cores that are losses
+
+    bool oversubscribed() const { return threads > own_cores || threads * ranks > host_cores; }
+    double other_load_s() const { return others_share * whole.lost_s(Parts::cores); }
+    // If the kernel counts no waits for cores, what oversubscription takes is not told apart from
+    // imbalance from step to step and from the sum.
+    double own_threads_s() const {
+        if (!oversubscribed()) return 0;
+        if (run.find("core_wait_time_s") != nullptr)
+            return whole.lost_s(Parts::cores) - other_load_s();
+        return (1 - std::min(host_cores / ranks, own_cores) / threads) * whole.computing_s() +
+               whole.lost_s(Parts::serialisation) + whole.lost_s(Parts::transfer);
+    }
+    // The threads that a rank could have on the cores that decoding leaves free.
+    double threads_for_cores() const {
+        return std::floor(host_cores / ranks - whole.decoding_s / whole.step_s());
+    }
+    double start_up_s() const { return run.median("time_to_first_step_s"); }
+    double start_up_percent() const {
+        return 100 * start_up_s() / std::max(run.duration_s, start_up_s() + steps_s);
+    }
+    // The value of the whole run, with the 95 % interval of the blocks' mean (Student's t).
+    template <class Function>
+    Cell estimate(const Function& of) const {
+        std::vector<double> values;
+        for (const auto& block : blocks) values.push_back(of(block));
+        const double value = of(whole), n = static_cast<double>(blocks.size()),
+                     mean = stats::mean_of_finite(values);
+        if (blocks.empty()) return value;
+        double squares = 0;
+        for (const double one : values) squares += std::pow(one - mean, 2);
+        const double half =
+            stats::student_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
+        return {value, {value - half, value + half}};
+    }
+    // An estimate within 0 and 1.
+    template <class Function>
+    Cell efficiency(const Function& of) const {
+        Cell cell = estimate(of);
+        cell.interval = {std::max(0.0, cell.interval.low), std::min(1.0, cell.interval.high)};
+        return blocks.empty() ? Cell(cell.number) : cell;
+    }
+};
+
+/// Options to try: known savings before upper bounds, the largest first.
+Frame advice_for(const Steps& all, Cause cause, const predict::CapAdvice& cap);
+
+}  // namespace ranklab::report::diagnosis
