@@ -91,8 +91,9 @@ std::string straggler_text(const Run& run) {
             text = fmt::format("; rank {} on {} comes last in {:.0f} % of the steps", straggler,
                                row.text("host"), 100 * row.number("came_last_share"));
     }
-    return text.empty() ? ""
-                        : fmt::format("{}, others wait {} for it", text, readable(waited_s, "s"));
+    return text.empty() || !(waited_s > 0)
+               ? text
+               : fmt::format("{}, others wait {} for it", text, readable(waited_s, "s"));
 }
 
 // The shares of the table `phases`, which add up to 100 % of the mean step; "" if an ablation found
