@@ -221,6 +221,8 @@ class Inside(cli.Case):
         self.train(*own_networks.options("lstm"), "--width", 1, "--steps", 6, "--profile", "layers")
         layers = self.tables()[0]["layers"]
         self.assertEqual([row["layer"].decode() for row in layers], ["lstm", "head"])
+        # Of 4 samples in fp32: 16 numbers after each of 12 steps, and the first and last two states.
+        self.assertEqual(int(layers[0]["activation_bytes"]), 4 * 4 * 16 * (12 + 2 + 2))
         self.assertAlmostEqual(sum(row["percent"] for row in layers), 100, 6)
 
     def test_a_refused_run_leaves_no_curves(self):
