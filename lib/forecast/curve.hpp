@@ -51,7 +51,8 @@ enum class Refusal {
     batch_not_measured,  ///< no run of one rank has this batch
     few_samples,         ///< fewer measured steps than ranks, so that the slowest rank is unknown
     level_not_crossed,   ///< no allreduce of this size was measured with this placement of ranks
-    too_far              ///< more than 64 times the ranks of the largest run
+    too_far,             ///< more than 64 times the ranks of the largest run
+    misses_its_runs      ///< the simulation of the nearest run is off by a factor of 2
 };
 
 struct CurveForecast {

@@ -39,34 +39,30 @@ struct Steps {
         return (1 - std::min(host_cores / ranks, own_cores) / threads) * whole.computing_s() +
                whole.lost_s(Parts::serialisation) + whole.lost_s(Parts::transfer);
     }
-    // The threads that a rank could have on the cores that decoding leaves free.
+    // The threads that a rank could have on the cores that decoding and other processes leave free,
+    // or nearly so.
     double threads_for_cores() const {
-        return std::floor(host_cores / ranks - whole.decoding_s / whole.step_s());
+        return std::floor((host_cores - std::fmax(others, 0)) / ranks -
+                          whole.decoding_s / whole.step_s() + 0.25);
     }
     double start_up_s() const { return run.median("time_to_first_step_s"); }
     double start_up_percent() const {
         return 100 * start_up_s() / std::max(run.duration_s, start_up_s() + steps_s);
     }
-    // The value of the whole run, with the 95 % interval of the blocks' mean (Student's t).
+    // The value of the whole run, with the 95 % interval of the blocks' mean (Student's t) within 0
+    // and 1.
     template <class Function>
-    Cell estimate(const Function& of) const {
+    Cell efficiency(const Function& of) const {
+        if (blocks.empty()) return of(whole);
         std::vector<double> values;
         for (const auto& block : blocks) values.push_back(of(block));
         const double value = of(whole), n = static_cast<double>(blocks.size()),
                      mean = stats::mean_of_finite(values);
-        if (blocks.empty()) return value;
         double squares = 0;
         for (const double one : values) squares += std::pow(one - mean, 2);
         const double half =
             stats::student_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
-        return {value, {value - half, value + half}};
-    }
-    // An estimate within 0 and 1.
-    template <class Function>
-    Cell efficiency(const Function& of) const {
-        Cell cell = estimate(of);
-        cell.interval = {std::max(0.0, cell.interval.low), std::min(1.0, cell.interval.high)};
-        return blocks.empty() ? Cell(cell.number) : cell;
+        return {value, {std::max(0.0, value - half), std::min(1.0, value + half)}};
     }
 };
 

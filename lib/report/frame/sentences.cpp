@@ -124,6 +124,8 @@ constexpr std::array kRefusals{
         "no allreduce of this size was measured on ranks placed as in this forecast; measure: {}"},
     Words{Why::too_far, "too_far",
           "more than 64 times the ranks of the largest run; give --force, or measure: {}"},
+    Words{Why::misses_its_runs, "misses_its_runs",
+          "the simulation is off by a factor of 2 or more: {}"},
 };
 
 // The table has a row for each key.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <ranges>
 #include <tuple>
 
 #include "base/numbers.hpp"
@@ -24,6 +25,8 @@ using Why = Refusal::Why;
 constexpr double kMiB = 1 << 20;
 constexpr std::array kCapsMiB{1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0};
 constexpr std::size_t kFarthest = 64;  // times the ranks of the largest run
+constexpr std::size_t kMostHeld = 32;  // newest runs that a forecast is held against
+constexpr double kMostMiss = 2;        // measured over simulated step of a run, or its inverse
 
 // The parts of one forecast.
 struct Setup {
@@ -50,11 +53,10 @@ std::size_t count_of(std::int64_t number) {
     return static_cast<std::size_t>(number);
 }
 
-// Transfer and progress are the measured run's. If that run has one rank, or only one of run and
-// forecast spans hosts, they are train's defaults (docs/overlap.md). A strategy that reduces each
-// parameter alone is forecast in buckets.
-void settle_allreduces(Setup& setup, const WhatIf& what_if) {
-    const auto& like = *setup.shared.run;
+// Transfer and progress are those of the run `like`. If that run has one rank, or only one of run
+// and forecast spans hosts, they are train's defaults (docs/overlap.md). A strategy that reduces
+// each parameter alone is forecast in buckets.
+void settle_allreduces(Setup& setup, const WhatIf& what_if, const results::Run& like) {
     const bool is_of_several = like.hosts.size() > 1, between_hosts = setup.between_hosts(),
                as_there = is_of_several && (model::node_count(like) > 1) == between_hosts;
     const bool as_like = what_if.sync.empty() && is_of_several && !what_if.bucket_cap_mb;
@@ -83,7 +85,9 @@ void settle_allreduces(Setup& setup, const WhatIf& what_if) {
     }
 }
 
-Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t ranks) {
+// `like`: the run whose way to sum gradients is kept; nullptr: the chosen shared work's.
+Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t ranks,
+               const results::Run* like = nullptr) {
     const auto& all = evidence.shared;
     const std::size_t per_host = std::min(
         ranks, what_if.ranks_per_node ? count_of(*what_if.ranks_per_node)
@@ -102,7 +106,7 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
         .on = {ranks, per_host},
         .batch = what_if.strong ? std::ceil(batch / base::real(ranks * micro_batches)) : batch,
         .micro_batches = micro_batches};
-    settle_allreduces(setup, what_if);
+    settle_allreduces(setup, what_if, like == nullptr ? *shared.run : *like);
     return setup;
 }
 
@@ -148,14 +152,13 @@ Refusal refusal_of(const Setup& setup, bool force) {
     return {};
 }
 
-MechanismForecast forecast_of(const Setup& setup, bool force) {
-    const auto& profile = *setup.evidence.profile;
-    MechanismForecast found{
-        .ranks = setup.on.ranks,
-        .work = profile.setting(setting::kModel) + ", " + profile.setting(setting::kPrecision),
-        .batch = setup.batch,
-        .refusal = refusal_of(setup, force)};
-    if (found.refusal.why != Why::none) return found;
+// Likely time, and the range over the runs' spread and MPI's algorithms.
+struct Simulated {
+    forecast::SimulatedStep likely = {};
+    stats::Interval range = {};
+};
+
+Simulated simulated(const Setup& setup) {
     const auto& alone = setup.evidence.alone.at(setup.batch);
     const double slower = slowdown(setup),
                  half = std::max(alone.half_width, setup.shared.half_width);
@@ -167,11 +170,91 @@ MechanismForecast forecast_of(const Setup& setup, bool force) {
             work, setup.micro_batches, setup.buckets,
             [&](double bytes) { return of(setup.time_of(bytes)); }, setup.compute_share());
     };
-    const auto likely = step(1, [](const auto& time) { return time.s; });
-    found.step_s = likely.step_s;
-    found.compute_s = likely.compute_s;
-    found.range = {step(1 - half, [](const auto& time) { return time.range.low; }).step_s,
-                   step(1 + half, [](const auto& time) { return time.range.high; }).step_s};
+    return {step(1, [](const auto& time) { return time.s; }),
+            {step(1 - half, [](const auto& time) { return time.range.low; }).step_s,
+             step(1 + half, [](const auto& time) { return time.range.high; }).step_s}};
+}
+
+// A measured run of several ranks beside its simulation.
+struct Held {
+    const results::Run* run = nullptr;
+    double simulated_s = 0, measured_s = 0;
+    // From the forecast: whether only one of both spans hosts, the ratio of the ranks, whether
+    // micro-batches or buckets differ.
+    std::tuple<bool, double, bool> distance = {};
+
+    double miss() const { return measured_s / simulated_s; }
+    bool is_placed_alike() const { return !std::get<0>(distance); }
+};
+
+// All runs of several ranks that can be simulated, those nearest to the forecast first.
+std::vector<Held> held_against(const Setup& setup) {
+    std::vector<Held> all;
+    for (const auto& one : setup.evidence.shared | std::views::take(kMostHeld)) {
+        const double ranks = base::real(one.run->hosts.size()), wanted = base::real(setup.on.ranks),
+                     batch = number_of(*one.run, setting::kBatchSize, 0);
+        const WhatIf as_measured{.batch_size = static_cast<std::int64_t>(batch),
+                                 .ranks_per_node = static_cast<std::int64_t>(one.per_host)};
+        const Setup own = setup_of(setup.evidence, as_measured, one.run->hosts.size(), one.run);
+        if (ranks < 2 || wanted < 2 || refusal_of(own, true).why != Why::none) continue;
+        all.push_back({one.run,
+                       simulated(own).likely.step_s,
+                       one.run->median(vocabulary::kStepTime),
+                       {own.between_hosts() != setup.between_hosts(),
+                        std::max(ranks, wanted) / std::min(ranks, wanted),
+                        batch != setup.batch || setup.micro_batches > 1 ||
+                            own.buckets.size() != setup.buckets.size()}});
+    }
+    std::ranges::stable_sort(all, {}, &Held::distance);
+    return all;
+}
+
+// The factor by which the nearest runs miss their simulation, with its range over these runs. If
+// none equals the forecast, the miss may also vanish or be squared.
+std::pair<double, stats::Interval> miss_of(const std::vector<Held>& held) {
+    if (held.empty()) return {1, {1, 1}};
+    const auto nearest = held.front().distance;
+    const bool is_measured = nearest == std::tuple(false, 1.0, false);
+    std::vector<double> logs, ends(is_measured ? 0 : 1, 1.0);
+    for (const auto& one : held) {
+        if (one.distance != nearest) break;
+        logs.push_back(std::log(one.miss()));
+        ends.push_back(is_measured ? one.miss() : std::pow(one.miss(), 2));
+    }
+    const auto [low, high] = std::ranges::minmax(ends);
+    return {held.front().is_placed_alike() ? std::exp(stats::mean_of_finite(logs)) : 1,
+            {low, high}};
+}
+
+std::string text_of(const std::vector<Held>& held) {
+    if (held.empty() || !held.front().is_placed_alike())
+        return "no run of several ranks is placed like this forecast";
+    const auto& one = held.front();
+    return fmt::format("run {} of {} took {}, its simulation {}", one.run->id,
+                       counted(one.run->hosts.size(), "rank"), readable(one.measured_s, "s"),
+                       readable(one.simulated_s, "s"));
+}
+
+MechanismForecast forecast_of(const Setup& setup, bool force) {
+    const auto& profile = *setup.evidence.profile;
+    MechanismForecast found{
+        .ranks = setup.on.ranks,
+        .work = profile.setting(setting::kModel) + ", " + profile.setting(setting::kPrecision),
+        .batch = setup.batch,
+        .refusal = refusal_of(setup, force)};
+    if (found.refusal.why != Why::none) return found;
+    const auto held = held_against(setup);
+    const auto [miss, range] = miss_of(held);
+    if (setup.on.ranks > 1) found.held = text_of(held);
+    if (!force && std::max(miss, 1 / miss) > kMostMiss) {
+        found.refusal = {Why::misses_its_runs,
+                         found.held + "; measure: " + train_command(setup, setup.on.ranks, "")};
+        return found;
+    }
+    const auto step = simulated(setup);
+    found.step_s = miss * step.likely.step_s;
+    found.range = {range.low * step.range.low, range.high * step.range.high};
+    found.compute_s = std::min(found.step_s, step.likely.compute_s);
     found.algorithm = setup.time_of(setup.largest_bytes).algorithm;
     return found;
 }
@@ -222,15 +305,17 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
         frame.rows.push_back({{one.ranks, one.batch, one.step_s, one.range.low, one.range.high,
                                one.compute_s, one.exposed_s()},
                               {}});
-        if (one.refusal.why == Why::none)
-            frame.rows.back().cells.emplace_back(name_of(one.algorithm));
-        else
-            frame.rows.back().caveats = {{CaveatKind::said, sentence(one.refusal)}};
+        const bool refused = one.refusal.why != Why::none;
+        if (!refused) frame.rows.back().cells.emplace_back(name_of(one.algorithm));
+        if (refused || !one.held.empty())
+            frame.rows.back().caveats = {
+                {CaveatKind::said, refused ? sentence(one.refusal) : one.held}};
     }
     frame.drop_empty_columns();
     if (frame.find("step_time_s") < frame.columns.size())
         frame.notes.emplace_back(
-            "low .. high spans the runs' spread and the algorithms that MPI may choose");
+            "step: simulated, times what the nearest run took over its simulation; low .. high "
+            "spans the runs' spread and the algorithms that MPI may choose");
     return frame;
 }
 
@@ -249,7 +334,8 @@ std::string json_of(const std::vector<MechanismForecast>& forecasts) {
                        {"allreduce", name_of(one.algorithm)},
                        {"refused", refused},
                        {"reason", refused ? sentence(one.refusal) : ""},
-                       {"why", name_of(one.refusal.why)}});
+                       {"why", name_of(one.refusal.why)},
+                       {"held_against", one.held}});
     }
     return json_line({{"quantity", "step_time_s"}, {"unit", "s"}, {"forecasts", all}}) + "\n";
 }
@@ -264,12 +350,8 @@ std::optional<CapAdvice> best_bucket_cap(std::span<const results::Run> runs, Wha
     std::optional<CapAdvice> best;
     for (const double cap : kCapsMiB) {
         what_if.bucket_cap_mb = cap;
-        const auto one = step();
-        const double gain = now.step_s / one.step_s;
-        if (std::isnan(gain) || (best && gain <= best->gain.ratio)) continue;
-        // Both steps come from the same runs, so that their ranges move together.
-        const double a = now.range.low / one.range.low, b = now.range.high / one.range.high;
-        best = {cap, {gain, {std::min({a, b, gain}), std::max({a, b, gain})}}};
+        const double gain = now.step_s / step().step_s;
+        if (gain > (best ? best->gain : 0)) best = {cap, gain};
     }
     return best;
 }

@@ -37,7 +37,8 @@ struct MechanismForecast {
     stats::Interval range = {};
     double compute_s = stats::kNone;
     forecast::Algorithm algorithm = forecast::Algorithm::measured;
-    Refusal refusal = {};  ///< other than Why::none: there are no numbers
+    Refusal refusal = {};   ///< other than Why::none: there are no numbers
+    std::string held = {};  ///< the nearest measured run and its simulation, as a sentence
 
     double exposed_s() const { return step_s - compute_s; }
 };
@@ -54,7 +55,7 @@ std::string json_of(const std::vector<MechanismForecast>& forecasts);
 
 struct CapAdvice {
     double cap_mb = 0;
-    stats::RatioEstimate gain = {};  ///< step time with what_if's cap / with cap_mb
+    double gain = 1;  ///< step time with what_if's cap / with cap_mb
 };
 /// Returns the cap from 1 to 100 MiB with the shortest step; nullopt without a forecast. Requires a
 /// cap in `what_if`.

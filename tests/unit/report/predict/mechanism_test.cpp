@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "report/predict/evidence.hpp"
 #include "unit/report/comm_runs_sample.hpp"
 #include "unit/results/sample_run.hpp"
@@ -173,13 +174,58 @@ TEST(Mechanism, OptionsOfASamplesWorkKeepRunsApart) {
 }
 
 TEST(Mechanism, BackgroundOnOneHostTakesWhatItTookThere) {
-    auto two = training("4", 2, "bucketed");
+    auto two = training("4", 2, "bucketed", in_buckets(1, 3) - kStep);
     for (auto& setting : two.config) {
         if (setting.key == "transfer") setting.value = "background";
         if (setting.key == "mpi-progress") setting.value = "poll";
     }
     const std::vector<StoredRun> runs{comm(2), training("2", 1, "none"), profiled(), two};
     EXPECT_NEAR(forecast(runs, {.bucket_cap_mb = 2}).step_s, in_buckets(3, 1), 1e-9);
+}
+
+std::vector<StoredRun> with_measured(double measured_s, std::size_t runs = 1) {
+    std::vector<StoredRun> all{comm(2), training("2", 1, "none"), profiled()};
+    for (std::size_t i = 0; i < runs; ++i)
+        all.push_back(training(std::to_string(4 + i), 2, "flat",
+                               measured_s - kStep + 0.002 * static_cast<double>(i)));
+    return all;
+}
+
+// Whatever the simulation leaves out, at a measured number of ranks the forecast is what was
+// measured, and its range has all runs.
+TEST(Mechanism, ForecastsWhatWasMeasured) {
+    for (const double measured_s : {0.045, 0.06 + blocking_s(kLayers * kBytes), 0.08, 0.13})
+        for (const std::size_t runs : {1, 3}) {
+            const auto found = forecast(with_measured(measured_s, runs), {});
+            ASSERT_EQ(found.refusal.why, Why::none) << measured_s;
+            EXPECT_NEAR(found.step_s, measured_s + 0.001 * base::real(runs - 1), 1e-4);
+            EXPECT_LE(found.range.low, measured_s + 1e-9);
+            EXPECT_GE(found.range.high, measured_s + 0.002 * base::real(runs - 1) - 1e-9);
+            EXPECT_NE(found.held.find("2 ranks"), std::string::npos) << found.held;
+        }
+}
+
+TEST(Mechanism, WidensWhereNoRunIsHeldAgainstIt) {
+    const auto right = with_measured(kStep + blocking_s(kLayers * kBytes)),
+               wrong = with_measured(0.08);
+    const double miss = 0.08 / (kStep + blocking_s(kLayers * kBytes));
+    const auto at_four = forecast(right, {.ranks_per_node = 4}, 4),
+               wider = forecast(wrong, {.ranks_per_node = 4}, 4);
+    EXPECT_NEAR(wider.step_s, miss * at_four.step_s, 1e-9);
+    EXPECT_NEAR(wider.range.low, at_four.range.low, 1e-9);
+    EXPECT_NEAR(wider.range.high, miss * miss * at_four.range.high, 1e-9);
+    EXPECT_NEAR(forecast(wrong, {}, 1).range.high, forecast(right, {}, 1).range.high, 1e-9);
+    EXPECT_EQ(forecast(all_runs(), {.ranks_per_node = 1}).held.substr(0, 6), "no run");
+}
+
+TEST(Mechanism, RefusesWhatItsRunsContradict) {
+    for (const double measured_s : {0.03, 0.2}) {
+        const auto found = forecast(with_measured(measured_s), {});
+        EXPECT_EQ(found.refusal.why, Why::misses_its_runs) << measured_s;
+        EXPECT_NE(found.refusal.command.find("run 4 of 2 ranks"), std::string::npos);
+        EXPECT_FALSE(std::isfinite(found.step_s));
+        EXPECT_TRUE(std::isfinite(forecast(with_measured(measured_s), {}, 2, true).step_s));
+    }
 }
 
 TEST(Mechanism, RefusesAndNamesTheRunThatWouldMendIt) {
@@ -238,8 +284,7 @@ TEST(Mechanism, AdvisesTheShortestStep) {
     const auto best = best_bucket_cap(all_runs(), {.ranks_per_node = 1, .bucket_cap_mb = 100}, 2);
     ASSERT_TRUE(best);
     EXPECT_EQ(best->cap_mb, 1);
-    EXPECT_NEAR(best->gain.ratio, in_buckets(1, 3) / in_buckets(3, 1), 1e-9);
-    EXPECT_LE(best->gain.ci.low, best->gain.ratio);
+    EXPECT_NEAR(best->gain, in_buckets(1, 3) / in_buckets(3, 1), 1e-9);
     EXPECT_FALSE(best_bucket_cap({}, {}, 2));
 }
 
