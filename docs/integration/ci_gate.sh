@@ -10,7 +10,7 @@ Usage: ci_gate.sh --base REVISION [options] -- COMMAND [options of ranklab COMMA
   --head REVISION   the revision to judge (HEAD)
   --runs N          runs per revision, one launch each (9)
   --fail P%         fail if a measurement is worse by this much (5%)
-  --inconclusive pass|fail   the result without a verdict (pass)
+  --strict yes|no   fail if a measurement has no verdict (no)
   --ignore KEY,...   settings and facts that may differ between the revisions
   --launch WORDS    how to start ranklab: 'mpirun -n 2'
   --results FILE    results file, which must be new (gate.h5)
@@ -31,7 +31,7 @@ fail() {
   exit "${2:-2}"
 }
 
-base='' head=HEAD runs=9 threshold=5% inconclusive=pass allow='' launch='' results=gate.h5 report=''
+base='' head=HEAD runs=9 threshold=5% strict=no allow='' launch='' results=gate.h5 report=''
 work=ci-gate build='./bootstrap build' programs=build/release/bin
 while (($# > 0)); do
   case $1 in
@@ -42,7 +42,7 @@ while (($# > 0)); do
     --head) head=$2 ;;
     --runs) runs=$2 ;;
     --fail) threshold=$2 ;;
-    --inconclusive) inconclusive=$2 ;;
+    --strict) strict=$2 ;;
     --ignore) allow=$2 ;;
     --launch) launch=$2 ;;
     --results) results=$2 ;;
@@ -92,7 +92,8 @@ for ((run = 1; run <= runs; ++run)); do
 done
 
 compare=("$work/head/$programs/ranklab" compare --file "$results" label:gate-base label:gate-head
-  --fail-on-regression "$threshold" --inconclusive "$inconclusive")
+  --fail-on-regression "$threshold")
+[[ $strict == no ]] || compare+=(--strict)
 [[ -z $allow ]] || compare+=(--ignore "$allow")
 code=0
 "${compare[@]}" || code=$?

@@ -32,7 +32,7 @@ const ProgramText kText{
     "  ranklab compare old.h5 new.h5 --ignore hosts --format markdown\n"
     "Here exit code 4 is a regression (--fail-on-regression), 2 also runs that must\n"
     "not be compared, and 7 that no verdict is possible (no usable run, or\n"
-    "--inconclusive fail).\n"};
+    "--strict).\n"};
 
 // Returns 0.025 for "2.5%" or "2.5 %".
 double fraction(const std::string& option, const std::string& text) {
@@ -45,9 +45,9 @@ double fraction(const std::string& option, const std::string& text) {
 }
 
 struct CompareSettings {
-    std::string file = "results/ranklab.h5", format = "text", inconclusive = "pass";
+    std::string file = "results/ranklab.h5", format = "text";
     Words where, ignore, measure;
-    bool with_unverified = false;
+    bool with_unverified = false, strict = false;
     std::optional<std::string> min_effect, fail_on_regression, output;
 };
 
@@ -83,8 +83,7 @@ int show(const options::Options& given, const Words& /*words*/) {
     const auto& sides = given.positional();
     const report::compare::CompareOptions how{min_effect_of(asked), listed(asked.measure),
                                               listed(asked.ignore), asked.with_unverified};
-    const report::compare::Gate gate{asked.fail_on_regression.has_value(),
-                                     asked.inconclusive == "fail"};
+    const report::compare::Gate gate{asked.fail_on_regression.has_value(), asked.strict};
     const auto [a, b] = report::compare::read_sides({sides[0], sides[1], asked.file, asked.where});
     const auto comparison = report::compare::compare(a, b, how);
     write_report(asked.output,
@@ -118,8 +117,8 @@ options::Schema rows() {
         .formerly("smallest")
         .text("fail-on-regression", &S::fail_on_regression, "P%",
               "exit with 4 if a measurement is worse by this much; also sets --min-effect")
-        .choice("inconclusive", &S::inconclusive, {"pass", "fail"},
-                "without a verdict: pass prints a line, fail exits with 7");
+        .flag("strict", &S::strict,
+              "exit with 7 if a measurement has no verdict: too noisy, too few runs, other load");
     schema.section("How").choice("format", &S::format, {"text", "json", "markdown"},
                                  "output format");
     schema.text("output", &S::output, "FILE", kReportOutputHelp);

@@ -124,14 +124,14 @@ void RunFacts::complete_one(results::Run& run, const Origin& origin) const {
 // invalid run.
 void RunFacts::add_warnings(results::Run& run) const {
     auto warnings = launch_.warnings;
-    const auto findings = host::findings_of_run({.uses = uses_});
-    for (const auto& finding : findings) warnings.push_back(finding.sentence());
+    for (const auto& finding : host::findings_of_run({.uses = uses_}))
+        warnings.push_back(finding.sentence());
     const auto loads = host::other_loads(uses_);
-    const auto most = std::ranges::max_element(loads, {}, &host::OtherLoad::cpus_busy);
+    const auto most = std::ranges::max_element(loads, {}, &host::OtherLoad::share);
     if (most != loads.end()) {
-        run.context.push_back({"place", "others_cores", fmt::format("{:.2f}", most->cpus_busy)});
+        run.context.push_back({"place", "others_cores", fmt::format("{:.3f}", most->cpus_busy)});
         run.context.push_back({"place", "others_cores_host", most->host});
-        run.add_fact(vocabulary::fact::kQuietHosts, findings.empty() ? "yes" : "no");
+        run.add_fact(vocabulary::fact::kQuietHosts, vocabulary::yes_or_no(most->is_quiet()));
     }
     if (build_type() != "Release")
         warnings.push_back("this is a " + build_type() + " build; measure with a Release build");

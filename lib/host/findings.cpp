@@ -227,10 +227,10 @@ Cases other_governors(const Evidence& evidence) {
 Cases busy_cpus(const Evidence& evidence) {
     const auto loads = other_loads(evidence.uses.value_or(std::vector<Use>{}));
     Cases cases{.known = !loads.empty()};
-    for (const auto& [host, busy, cpus] : loads)
-        if (busy > kMostOthers)
-            cases.add(busy, fmt::format("{}: other processes used {:.1f} of {}", host, busy,
-                                        counted(cpus, "CPU")));
+    for (const auto& load : loads)
+        if (!load.is_quiet())
+            cases.add(load.share(), fmt::format("{}: other processes used {:.2f} of {}", load.host,
+                                                load.cpus_busy, counted(load.cpus, "CPU")));
     return cases;
 }
 

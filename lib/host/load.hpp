@@ -13,6 +13,7 @@
 #include "base/files.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
+#include "vocabulary/names.hpp"
 
 namespace ranklab::host {
 
@@ -84,8 +85,10 @@ struct OtherLoad {
     std::string host;
     double cpus_busy = 0;  ///< mean number of CPUs kept busy by other processes
     int cpus = 0;
+
+    double share() const { return cpus_busy / cpus; }
+    bool is_quiet() const { return share() <= vocabulary::kMostOtherLoad; }
 };
-inline constexpr double kMostOthers = 0.5;  ///< CPUs; a higher load is a finding
 
 /// One row per host with a known load. Uses of less than 1 s are left out: /proc/stat counts in
 /// units of 0.01 s.

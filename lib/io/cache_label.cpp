@@ -135,10 +135,11 @@ CacheState state_of(const CacheEvidence& e) {
 }
 
 std::string text_of(CacheState state, const CacheEvidence& e) {
-    if (state == CacheState::cold) return "cold";
-    if (state == CacheState::warm) return "warm";
-    if (state == CacheState::mixed) return fmt::format("mixed {:.0f} %", 100 * e.before->share());
-    return state == CacheState::memory ? fmt::format("memory ({})", e.file_system.name) : "unknown";
+    const auto word = vocabulary::text_of(state);
+    if (state == CacheState::mixed)
+        return fmt::format("{} {:.0f} %", word, 100 * e.before->share());
+    if (state == CacheState::memory) return fmt::format("{} ({})", word, e.file_system.name);
+    return std::string(word);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "comm/communicator.hpp"
+#include "vocabulary/facts.hpp"
 
 namespace ranklab::io {
 
@@ -63,7 +64,8 @@ CacheEvidence merged(const CacheEvidence& a, const CacheEvidence& b);
 std::vector<CacheEvidence> merged_over_ranks(comm::Communicator& ranks,
                                              const std::vector<CacheEvidence>& mine);
 
-enum class CacheState { cold, warm, mixed, memory, unknown };
+/// cold, warm, mixed, memory or unknown.
+using CacheState = vocabulary::FactWord;
 
 struct CacheLabel {
     CacheState state = CacheState::unknown;

@@ -55,11 +55,10 @@ void Convergence::judge() {
                       .method = estimate.method});
 }
 
-std::string Convergence::verdict(const std::string& unit) const {
+std::string Convergence::text(const std::string& unit) const {
     const double found = looks_.empty() ? std::nan("") : looks_.back().half_width;
     const std::string after = fmt::format("{} after {} {}", percent(found), seen_, unit);
-    if (reached_) return fmt::format("yes ({})", after);
-    return fmt::format("NO ({}, {} wanted)", after, percent(target_));
+    return reached_ ? after : fmt::format("{}, {} wanted", after, percent(target_));
 }
 
 }  // namespace ranklab::measure

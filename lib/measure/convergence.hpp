@@ -48,9 +48,9 @@ class Convergence {
     bool reached() const { return reached_; }
     /// All checks, on rank 0; the run reports the last one.
     const std::vector<Look>& looks() const { return looks_; }
-    /// The result, on rank 0: "yes (1.7 % after 340 steps)" or "NO (3.1 % after 400 steps, 2 %
-    /// wanted)". `unit`: "steps".
-    std::string verdict(const std::string& unit) const;
+    /// The result, on rank 0: "1.7 % after 340 steps", "3.1 % after 400 steps, 2 % wanted".
+    /// `unit`: "steps".
+    std::string text(const std::string& unit) const;
 
   private:
     void judge();

@@ -125,7 +125,7 @@ void add_later_settings(Run& run) {
 void add_later_facts(Run& run) {
     if (run.fact(vocabulary::fact::kComplete).empty() && !run.warnings.empty() &&
         run.warnings.front().starts_with("the run is NOT COMPLETE: "))
-        run.add_fact(vocabulary::fact::kComplete, "no");
+        run.add_fact(vocabulary::fact::kComplete, vocabulary::FactWord::no);
 }
 
 // Reads a text from the attribute, or from the dataset if it was too long for an attribute.

@@ -51,8 +51,14 @@ std::string Run::fact(std::string_view section, std::string_view key) const {
         [this](std::string_view option) { return setting(option); });
 }
 
-void Run::add_fact(const vocabulary::FactName& name, std::string value) {
-    context.push_back({std::string(name.section), std::string(name.key), std::move(value)});
+bool Run::says(const vocabulary::FactName& name, vocabulary::FactWord word) const {
+    return vocabulary::word_in(fact(name)) == word;
+}
+
+void Run::add_fact(const vocabulary::FactName& name, vocabulary::FactWord word,
+                   std::string_view details) {
+    context.push_back({std::string(name.section), std::string(name.key),
+                       fmt::format("{}{}{}", text_of(word), details.empty() ? "" : " ", details)});
 }
 
 double Run::median(std::string_view name) const {
@@ -71,7 +77,7 @@ std::string Run::verified() const {
 }
 
 void Run::mark_incomplete(const std::string& progress) {
-    add_fact(vocabulary::fact::kComplete, "no");
+    add_fact(vocabulary::fact::kComplete, vocabulary::FactWord::no);
     warnings.insert(warnings.begin(), "the run is NOT COMPLETE: " + progress);
 }
 
@@ -79,7 +85,7 @@ std::string Run::cut_short() const {
     constexpr int kOfSignals = 128;
     if (exit_code > kOfSignals) return base::signal_name(exit_code - kOfSignals);
     if (exit_code == base::number_of(base::ExitCode::time_limit)) return "time limit";
-    return fact(vocabulary::fact::kComplete) == "no" ? "not complete" : "";
+    return says(vocabulary::fact::kComplete, vocabulary::FactWord::no) ? "not complete" : "";
 }
 
 std::string make_run_id(std::int64_t unix_seconds) {

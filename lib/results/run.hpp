@@ -130,9 +130,12 @@ struct Run : RunHeader {
     std::string fact(const vocabulary::FactName& name) const {
         return fact(name.section, name.key);
     }
-    /// Whether the fact is "yes".
-    bool says(const vocabulary::FactName& name) const { return fact(name) == "yes"; }
-    void add_fact(const vocabulary::FactName& name, std::string value);
+    /// Whether the fact begins with this word.
+    bool says(const vocabulary::FactName& name,
+              vocabulary::FactWord word = vocabulary::FactWord::yes) const;
+    /// `details`: stored after the word.
+    void add_fact(const vocabulary::FactName& name, vocabulary::FactWord word,
+                  std::string_view details = "");
     /// The median of the measurement; NaN if there is none.
     double median(std::string_view name) const;
     /// Summary of the table `verification`: "yes" if all checks that apply passed, "not verified"

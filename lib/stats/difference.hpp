@@ -24,7 +24,8 @@ RankTest mann_whitney(std::span<const double> a, std::span<const double> b);
 std::vector<double> holm(std::span<const double> p);
 
 enum class Better { less, more, neither };
-enum class Verdict { better, worse, same, changed, too_noisy, too_few_runs };
+/// other_load: a caller's, whose sides ran beside different load by other processes.
+enum class Verdict { better, worse, same, changed, too_noisy, too_few_runs, other_load };
 
 struct Difference {
     std::size_t n_a = 0, n_b = 0;

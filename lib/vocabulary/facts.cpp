@@ -1,6 +1,8 @@
 #include "vocabulary/facts.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace ranklab::vocabulary {
 namespace {
@@ -125,10 +127,29 @@ constexpr auto kOlderFacts = std::to_array<OlderFact>({
     {"communication.memory", "backend", "*", "host"},
 });
 
+// In the order of FactWord.
+constexpr std::array<std::string_view, 10> kWords{"",      "yes",    "no",      "cold", "warm",
+                                                  "mixed", "memory", "unknown", "host", "device"};
+
 }  // namespace
 
 std::span<const Fact> facts() {
     return kFacts;
+}
+
+std::string_view text_of(FactWord word) {
+    return kWords.at(static_cast<std::size_t>(word));
+}
+
+FactWord word_in(std::string_view value) {
+    const auto first = value.substr(0, value.find(' '));
+    const auto same = [](char a, char b) {  // versions up to 0.2.0 stored "NO (...)"
+        return a == std::tolower(static_cast<unsigned char>(b));
+    };
+    const auto found = std::ranges::find_if(kWords, [&](std::string_view word) {
+        return std::ranges::equal(word, first, same);
+    });
+    return found == kWords.end() ? FactWord::none : FactWord(found - kWords.begin());
 }
 
 bool fits(std::string_view key, std::string_view pattern) {

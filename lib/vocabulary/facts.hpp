@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "vocabulary/names.hpp"
+
 namespace ranklab::vocabulary {
 
 enum class FactRole {
@@ -36,6 +38,11 @@ FactRole role_of_fact(std::string_view name);
 /// `setting` returns the run's option of that name, or "".
 std::string fact_of_older_run(std::string_view name,
                               const std::function<std::string(std::string_view)>& setting);
+
+/// The word as stored; "" for none.
+std::string_view text_of(FactWord word);
+/// The word that the stored value begins with, in either case; none for any other value.
+FactWord word_in(std::string_view value);
 
 /// Whether the key equals the pattern, or begins like a pattern that ends in '*'.
 bool fits(std::string_view key, std::string_view pattern);

@@ -56,6 +56,13 @@ inline constexpr std::string_view kWorkers = "workers";
 struct FactName {
     std::string_view section, key;
 };
+/// The word that a compared fact begins with. Details may follow: "mixed 37 %".
+enum class FactWord { none, yes, no, cold, warm, mixed, memory, unknown, host, device };
+constexpr FactWord yes_or_no(bool yes) {
+    return yes ? FactWord::yes : FactWord::no;
+}
+/// Other processes may keep this share of a run's CPUs busy on a quiet host.
+inline constexpr double kMostOtherLoad = 0.05;
 namespace fact {
 inline constexpr FactName kBuildType{"build", "type"};
 inline constexpr FactName kCpuQuota{"host", "cpu_quota"};
@@ -64,6 +71,9 @@ inline constexpr FactName kLogicalCpus{"host", "logical_cpus"};
 inline constexpr FactName kLoad{"host", "load_1min"};
 inline constexpr FactName kProcess{"process", "instance"};
 inline constexpr FactName kQuietHosts{"place", "quiet"};
+/// CPUs of the run that other processes used, on the host where they used most.
+inline constexpr FactName kOthersCores{"place", "others_cores"};
+inline constexpr FactName kOthersHost{"place", "others_cores_host"};
 inline constexpr FactName kConverged{"measuring", "converged"};
 /// "no": the job ended before the run was whole.
 inline constexpr FactName kComplete{"measuring", "complete"};

@@ -67,11 +67,11 @@ class Verdicts(Comparing):
         result = self.compare(*files, "--fail-on-regression", "5%")
         self.assertCode(result, 0)
         self.assertIn("undecided", result.stdout)
-        self.assertCode(self.compare(*files, "--fail-on-regression", "5%", "--inconclusive", "fail"), 7)
+        self.assertCode(self.compare(*files, "--fail-on-regression", "5%", "--strict"), 7)
 
     def test_better_and_worse_and_every_form_has_the_same_numbers(self):
         faster, slower = self.two(near(0.1, 6), near(0.125, 6))
-        self.assertCode(self.compare(slower, faster, "--fail-on-regression", "5%", "--inconclusive", "fail"), 0)
+        self.assertCode(self.compare(slower, faster, "--fail-on-regression", "5%", "--strict"), 0)
         self.assertEqual(self.row(slower, faster)["verdict"], "better")
         self.assertAlmostEqual(self.row(faster, slower)["ratio"], 1.25)  # without a gate a regression exits with 0
         whole = self.json(faster, slower, "--fail-on-regression", "5%", code=4)

@@ -34,16 +34,17 @@ std::int64_t most_samples(const TargetCi& target, bool has_time_limit, std::int6
 void add_convergence(results::Run& run, const measure::Convergence& convergence,
                      const std::string& unit, std::int64_t least) {
     if (!convergence.wanted()) return;
-    const std::string verdict = convergence.verdict(unit);
+    const std::string found = convergence.text(unit);
     run.tables.push_back(looks_table(convergence));
-    run.context.push_back({"measuring", "converged", verdict});
+    run.add_fact(vocabulary::fact::kConverged, vocabulary::yes_or_no(convergence.reached()),
+                 "(" + found + ")");
     if (convergence.reached() || !run.valid || convergence.seen() < least) return;
     if (run.exit_code == 0) run.exit_code = static_cast<int>(base::ExitCode::invalid_measurement);
     run.warnings.insert(
         run.warnings.begin(),
         fmt::format(
             "not converged: {}; give more time (--time-limit), or see docs/reducing_variance.md",
-            verdict));
+            found));
 }
 
 }  // namespace ranklab::experiments

@@ -167,7 +167,7 @@ void add_facts(results::Run& run, const StorageOptions& options, comm::Communica
     add(fact::kParticipants, fmt::to_string(entry.participants(control.world_size())));
     add(fact::kWorkerProcesses, fmt::to_string(entry.workers(options.job)));
     add(fact::kBytesPerValue, fmt::to_string(entry.bytes_per_value));
-    add(fact::kIsBaseline, entry.baseline ? "yes" : "no");
+    run.add_fact(fact::kIsBaseline, vocabulary::yes_or_no(entry.baseline));
 }
 
 void mark_end(results::Run& run, const StorageRecord& record, const StorageOptions& options) {

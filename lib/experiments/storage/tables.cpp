@@ -130,7 +130,8 @@ void add_reads(results::Run& run, const StorageRecord& record, const StorageOpti
         const bool warm = label.state == io::CacheState::warm;
         run.context.push_back(
             {"storage", "cache",
-             warm ? fmt::format("warm {:.0f} %", 100 * of_rate.before->share()) : label.text});
+             warm ? fmt::format("{} {:.0f} %", label.text, 100 * of_rate.before->share())
+                  : label.text});
     }
     run.tables.push_back(reads_table(record, options, caches, control));
     for (std::size_t i = 0; options.cold && i < caches.size(); ++i) {

@@ -157,7 +157,7 @@ void add_entry_facts(results::Run& run, const TrainingOptions& options,
         {vocabulary::fact::kCapsBuckets, sync.caps_buckets},
         {vocabulary::fact::kWaitsInBackward, sync.waits_in_backward},
         {vocabulary::fact::kReadsInTurn, source.reads_in_turn}};
-    for (const auto& [name, holds] : facts) run.add_fact(name, holds ? "yes" : "no");
+    for (const auto& [name, holds] : facts) run.add_fact(name, vocabulary::yes_or_no(holds));
 }
 
 }  // namespace

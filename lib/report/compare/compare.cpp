@@ -14,6 +14,7 @@
 namespace ranklab::report::compare {
 namespace {
 
+using results::Kind;
 using results::Measurement;
 using results::Run;
 using Names = std::vector<std::string>;
@@ -154,7 +155,10 @@ CompareRow open_row(const std::string& name, const CompareGroup& group) {
                    .better = vocabulary::better_of(name, measurement.kind),
                    .difference = {},
                    .a = values_of(group.a, name),
-                   .b = values_of(group.b, name)};
+                   .b = values_of(group.b, name),
+                   .disturbed = (measurement.kind == Kind::rate || measurement.unit == "s" ||
+                                 measurement.unit == "us") &&
+                                load_of(group.a).differs_from(load_of(group.b))};
     row.median_a = stats::quantile(row.a, 0.5);
     row.median_b = stats::quantile(row.b, 0.5);
     row.difference = stats::difference(row.a, row.b);
@@ -177,7 +181,8 @@ Outcome outcome_of(const CompareRow& row, double min_effect) {
     if (all_equal(row)) return Outcome::same;
     // A ratio to zero, or of negative values, does not show which side is better.
     if (!(row.median_a > 0) || !(row.median_b >= 0)) return Outcome::changed;
-    return stats::judge(row.difference, row.corrected_p, min_effect, row.better);
+    const Outcome found = stats::judge(row.difference, row.corrected_p, min_effect, row.better);
+    return row.disturbed && found != Outcome::too_noisy ? Outcome::other_load : found;
 }
 
 // Sets the corrected p-values over all rows with enough runs, then outcomes and runs needed.
@@ -229,7 +234,8 @@ bool Comparison::same_runs() const {
 }
 
 std::size_t Comparison::inconclusive() const {
-    return count(Outcome::too_noisy) + count(Outcome::too_few_runs) + only_a.size() + only_b.size();
+    return count(Outcome::too_noisy) + count(Outcome::too_few_runs) + count(Outcome::other_load) +
+           only_a.size() + only_b.size();
 }
 
 std::optional<Outcome> Comparison::overall() const {
@@ -263,7 +269,7 @@ Comparison compare(const Side& a, const Side& b, const CompareOptions& options) 
 int exit_code_of(const Comparison& comparison, const Gate& gate) {
     if (gate.fail_on_regression && comparison.count(Outcome::worse) > 0)
         return static_cast<int>(base::ExitCode::below_threshold);
-    if (gate.fail_on_inconclusive && comparison.inconclusive() > 0)
+    if (gate.strict && comparison.inconclusive() > 0)
         return static_cast<int>(base::ExitCode::invalid_measurement);
     return 0;
 }

@@ -54,6 +54,7 @@ struct CompareRow {
     /// If is_open(): runs per side that would detect the smallest change of interest; 0: unknown.
     std::size_t runs_needed = 0;
     std::vector<double> a = {}, b = {};  ///< one value per launch
+    bool disturbed = false;  ///< a time or rate of sides with different load by other processes
 
     bool is_open() const {
         return outcome == Outcome::too_noisy || outcome == Outcome::too_few_runs;
@@ -105,8 +106,7 @@ struct Comparison {
     std::size_t count(Outcome outcome) const;
     /// True if A and B are the same runs, so that no difference can be tested.
     bool same_runs() const;
-    /// The number of rows that are too noisy or have too few runs, and of configurations without a
-    /// counterpart.
+    /// The number of rows without a verdict, and of configurations without a counterpart.
     std::size_t inconclusive() const;
     /// The first of these that occurs: worse, inconclusive (nullopt), better, changed, same.
     std::optional<Outcome> overall() const;
@@ -121,7 +121,7 @@ Comparison compare(const Side& a, const Side& b, const CompareOptions& options);
 /// Which verdicts fail a gate.
 struct Gate {
     bool fail_on_regression = false;
-    bool fail_on_inconclusive = false;
+    bool strict = false;  ///< fails if inconclusive() > 0
 };
 /// Returns below_threshold if a row is worse, else invalid_measurement if inconclusive() > 0, each
 /// only if the gate fails on it; otherwise 0.

@@ -177,15 +177,10 @@ std::string order_note(const Runs& a, const Runs& b) {
 }
 
 std::string load_note(const Runs& a, const Runs& b) {
-    const auto disturbed = [](const Runs& runs) {
-        return std::ranges::count_if(
-            runs, [](const Run* run) { return run->fact(fact::kQuietHosts) == "no"; });
-    };
-    const auto of_a = disturbed(a), of_b = disturbed(b);
-    if (of_a + of_b == 0) return "";
-    return fmt::format(
-        "other processes were busy on the hosts of {} of {} runs of A and {} of {} of B", of_a,
-        a.size(), of_b, b.size());
+    const std::string of_a = load_of(a).text(), of_b = load_of(b).text();
+    return of_a == of_b && of_a == model::OtherLoad({}).text()
+               ? ""
+               : fmt::format("load by other processes: A: {}; B: {}", of_a, of_b);
 }
 
 // "train, model mnist-cnn, ranks 2": the command, the main settings, and the settings that differ.
@@ -211,6 +206,12 @@ Runs both(const Runs& a, const Runs& b) {
     Runs all = a;
     all.insert(all.end(), b.begin(), b.end());
     return all;
+}
+
+model::OtherLoad load_of(const Runs& runs) {
+    std::vector<double> shares;
+    for (const Run* run : runs) shares.push_back(model::other_load(*run));
+    return model::OtherLoad(shares);
 }
 
 std::string process_of(const Run& run) {

@@ -13,6 +13,9 @@ Runs both(const Runs& a, const Runs& b);
 /// The identifier that the runs of one launch share; the run's id if none was stored.
 std::string process_of(const results::Run& run);
 
+/// The load by other processes on the runs' hosts.
+model::OtherLoad load_of(const Runs& runs);
+
 /// Returns groups with title and runs, but without rows: in A's order, then those that only B has.
 /// Throws OptionError if A and B have no command in common, or if both have runs of a command
 /// without a counterpart on the other side; the message then has the conditions that differ.
@@ -23,8 +26,8 @@ std::vector<CompareGroup> groups_of(const Runs& a, const Runs& b,
 std::vector<DifferingKey> differing_keys(const CompareGroup& group,
                                          const std::vector<std::string>& ignore);
 
-/// Warns of runs that share a launch, are on both sides, all precede the other side's, or had busy
-/// hosts.
+/// Warns of runs that share a launch, are on both sides, all precede the other side's, or ran
+/// beside other load.
 std::vector<std::string> notes_of(const CompareGroup& group);
 
 }  // namespace ranklab::report::compare

@@ -28,7 +28,8 @@ constexpr OutcomeWords kOutcomes[] = {{Outcome::worse, "worse", "worse"},
                                       {Outcome::changed, "changed", "changed"},
                                       {Outcome::same, "same", "the same"},
                                       {Outcome::too_noisy, "too noisy", "too noisy"},
-                                      {Outcome::too_few_runs, "too few runs", "with too few runs"}};
+                                      {Outcome::too_few_runs, "too few runs", "with too few runs"},
+                                      {Outcome::other_load, "other load", "beside other load"}};
 
 std::string better_name(vocabulary::Better better) {
     static constexpr std::array kNames{"lower", "higher", "-"};
@@ -180,7 +181,7 @@ std::string name_of(Outcome outcome) {
 }
 
 std::string gate_line(const Comparison& comparison, const Gate& gate) {
-    if (!gate.fail_on_regression && !gate.fail_on_inconclusive) return "";
+    if (!gate.fail_on_regression && !gate.strict) return "";
     const int code = exit_code_of(comparison, gate);
     Lines worse;
     for (const auto& group : comparison.groups)
@@ -192,10 +193,11 @@ std::string gate_line(const Comparison& comparison, const Gate& gate) {
     if (code == static_cast<int>(base::ExitCode::below_threshold))
         return fmt::format("failed (exit {}): worse: {}", code, base::join(worse, ", "));
     if (comparison.inconclusive() == 0) return "passed";
-    const std::string why =
-        comparison.same_runs() ? "A and B are the same runs" : "too noisy or too few runs to judge";
-    return code == 0 ? fmt::format(
-                           "undecided (exit 0): {}; --inconclusive fail makes this a failure", why)
+    const char* const why = comparison.same_runs() ? "A and B are the same runs"
+                            : comparison.count(Outcome::other_load) > 0
+                                ? "other processes used the hosts of A and B differently"
+                                : "too noisy or too few runs to judge";
+    return code == 0 ? fmt::format("undecided (exit 0): {}; --strict makes this a failure", why)
                      : fmt::format("failed (exit {}): undecided: {}; measure more", code, why);
 }
 
@@ -238,7 +240,7 @@ std::string comparison_json(const Comparison& comparison, const Gate& gate) {
                     {"inconclusive", comparison.inconclusive()},
                     {"gate",
                      {{"fail_on_regression", gate.fail_on_regression},
-                      {"fail_on_inconclusive", gate.fail_on_inconclusive}}},
+                      {"fail_on_inconclusive", gate.strict}}},
                     {"exit_code", exit_code_of(comparison, gate)}};
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -30,6 +30,8 @@ enum class CaveatKind {
     single_run,
     oversubscribed,
     other_load,
+    load_not_measured,
+    load_differs,
     not_verified,
     invalid,
     left_out,
@@ -57,8 +59,10 @@ enum class Verdict {
     fastest_of_others,  ///< the baseline is the fastest
     undecided,
     single_runs,
+    other_load,  ///< other processes used the hosts of the compared rows differently
     weak_scaling,
     weak_scaling_undecided,
+    weak_scaling_other_load,
     no_efficiency,
     best_tier,
     all_alike,
@@ -72,6 +76,7 @@ enum class Verdict {
     reaches_undecided,  ///< the interval includes the threshold
     reaches_without_interval,
     reaches_nothing,
+    reaches_unknown,  ///< no scale above the base has the figure
     no_threshold
 };
 /// A verdict on rows of a table, with the numbers of its sentence.

@@ -130,7 +130,7 @@ Conditions factors_of(const Run& run) {
 }
 
 Conditions group_key_of(const Run& run) {
-    const bool alone = run.fact(fact::kSingleDevice) == "yes";
+    const bool alone = run.says(fact::kSingleDevice);
     Conditions key{
         {"command", run.command},
         {"ranks", is_strategy_run(run) ? fmt::to_string(ranks_of(run)) : value_of(run, "ranks")},

@@ -86,6 +86,25 @@ Cores cores_of(const results::Run& run);
 /// if ranks differ, "" if unknown.
 std::string threads_text(const results::Run& run);
 
+/// "2 of 5 runs"; "the run" if `all` is 1.
+std::string some_runs(std::size_t some, std::size_t all);
+
+/// The share of the run's CPUs that other processes used, on the host where they used most; NaN:
+/// not measured.
+double other_load(const results::Run& run);
+
+/// The shares of several runs.
+struct OtherLoad {
+    std::size_t runs = 0, measured = 0, busy = 0;  ///< busy: above vocabulary::kMostOtherLoad
+    double mean = 0, most = 0;                     ///< of the measured runs
+
+    explicit OtherLoad(const std::vector<double>& shares);
+    /// Whether times of these runs and of the others may differ because of other processes alone.
+    bool differs_from(const OtherLoad& other) const;
+    /// "up to 31 % of the cores in 2 of 5 runs, not measured in 1 of 5 runs"; "none".
+    std::string text() const;
+};
+
 /// The cores of several runs: unknown if the runs differ, oversubscribed if one run is.
 Cores common_cores(const std::vector<Cores>& of_runs);
 /// Why cores `own` have no efficiency over the baseline's cores `base`; "" if they have one.

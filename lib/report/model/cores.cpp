@@ -145,6 +145,48 @@ Cores cores_of(const Run& run) {
     return run.setting(setting::kDevice) == "cuda" ? gpus_of(run, rows) : cpus_of(run, rows);
 }
 
+std::string some_runs(std::size_t some, std::size_t all) {
+    return all == 1 ? "the run" : fmt::format("{} of {}", some, counted(all, "run"));
+}
+
+double other_load(const Run& run) {
+    const auto busy = base::number_in(run.fact(fact::kOthersCores));
+    const std::string host = run.fact(fact::kOthersHost);
+    std::set<std::size_t> cpus;
+    for (const auto& row : run.hosts)
+        if (row.host == host) cpus.merge(base::numbers_in(row.cpus).value_or(std::set<std::size_t>()));
+    if (busy && !cpus.empty()) return *busy / base::real(cpus.size());
+    if (run.says(fact::kQuietHosts)) return 0;
+    return run.says(fact::kQuietHosts, vocabulary::FactWord::no) ? 1 : stats::kNone;
+}
+
+OtherLoad::OtherLoad(const std::vector<double>& shares) : runs(shares.size()) {
+    for (const double share : shares) {
+        if (std::isnan(share)) continue;
+        ++measured;
+        busy += share > vocabulary::kMostOtherLoad ? 1 : 0;
+        mean += (share - mean) / base::real(measured);
+        most = std::max(most, share);
+    }
+}
+
+bool OtherLoad::differs_from(const OtherLoad& other) const {
+    const auto one_sided = [](const OtherLoad& a, const OtherLoad& b) {
+        return a.busy == 0 && 2 * b.busy > b.runs;
+    };
+    return (measured < runs) != (other.measured < other.runs) || one_sided(*this, other) ||
+           one_sided(other, *this) || std::abs(mean - other.mean) > vocabulary::kMostOtherLoad;
+}
+
+std::string OtherLoad::text() const {
+    std::vector<std::string> parts;
+    if (busy > 0)
+        parts.push_back(fmt::format("up to {} of the cores in {}", percent_text(100 * most),
+                                    some_runs(busy, runs)));
+    if (measured < runs) parts.push_back("not measured in " + some_runs(runs - measured, runs));
+    return parts.empty() ? "none" : base::join(parts, ", ");
+}
+
 Cores common_cores(const std::vector<Cores>& of_runs) {
     if (of_runs.empty()) return {.why_not = "all its runs are left out"};
     Cores common = of_runs.front();

@@ -17,20 +17,20 @@ namespace ranklab::report::model {
 namespace {
 
 using results::Run;
+using vocabulary::FactWord;
 using Names = std::vector<std::string>;
 
 std::vector<Caveat> caveats_of_run(const Run& run, const Cores& cores) {
-    const bool unconverged = run.fact(fact::kConverged).starts_with("NO");
+    const bool unconverged = run.says(fact::kConverged, FactWord::no);
     const bool exit_7 = run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement);
     const std::pair<CaveatKind, bool> all[] = {
         {CaveatKind::invalid, !run.valid},
         {CaveatKind::oversubscribed, cores.oversubscribed()},
-        {CaveatKind::other_load, run.fact(fact::kQuietHosts) == "no"},
         {CaveatKind::not_converged, unconverged},
         {CaveatKind::exit_7, exit_7 && !unconverged},
         {CaveatKind::cut_short, !run.cut_short().empty()},
         // Independent ranks: their speed does not say how fast they train together.
-        {CaveatKind::not_summed, run.hosts.size() > 1 && run.fact(fact::kSumsGradients) == "no"},
+        {CaveatKind::not_summed, run.hosts.size() > 1 && run.says(fact::kSumsGradients, FactWord::no)},
         {CaveatKind::not_verified,
          run.find_table("verification") != nullptr && run.verified() != "yes"}};
     std::vector<Caveat> found;
@@ -102,12 +102,22 @@ void add_run(Frame& runs, const GroupQuery& query, const Run& run) {
     put_abilities(runs, run);
     runs.put({.name = "id"}, run.id);
     runs.put({.name = "nodes"}, node_count(run));
+    runs.put({.name = "other_load"}, other_load(run));
     for (const auto& table : run.tables)
         runs.put({.name = table.name, .role = Role::table}, rows_of(table).size());
     for (const auto& m : run.measurements)
         if (m.summary.n > 0)
             runs.put({.name = m.name, .unit = m.unit, .role = Role::measured, .interval = true},
                      {m.summary.median, m.summary.ci95});
+}
+
+std::vector<Caveat> caveats_of(const Run& run) {
+    GroupQuery query;
+    for (const auto& one : run.measurements) query.measurements.push_back(one.name);
+    Frame runs;
+    add_run(runs, query, run);
+    const Groups groups(std::move(runs), query);
+    return groups.size() == 0 ? std::vector<Caveat>() : groups.table().rows.front().caveats;
 }
 
 Groups::Groups(Frame runs, GroupQuery query) : runs_(std::move(runs)), query_(std::move(query)) {
@@ -239,7 +249,7 @@ std::vector<Caveat> Groups::caveats_of(std::size_t group) const {
     };
     const auto add = [&](CaveatKind kind) {
         if (const std::size_t some = count(kind); some > 0)
-            caveats.push_back({kind, fmt::format("{} of {}", some, counted(runs, "run"))});
+            caveats.push_back({kind, some_runs(some, runs)});
     };
     add(CaveatKind::oversubscribed);
     if (!caveats.empty()) {
@@ -248,7 +258,9 @@ std::vector<Caveat> Groups::caveats_of(std::size_t group) const {
         some = cores(group).oversubscription + (in_all ? "" : ", " + some);
     }
     if (count(CaveatKind::not_summed) > 0) caveats.push_back({CaveatKind::not_summed});
-    add(CaveatKind::other_load);
+    if (const OtherLoad others = load(group); others.busy > 0 || others.measured < runs)
+        caveats.push_back({others.busy > 0 ? CaveatKind::other_load : CaveatKind::load_not_measured,
+                           others.text()});
     if (runs == 1) caveats.push_back({CaveatKind::single_run});
     if (const auto invalid = exact(table_.at(group, "invalid")); invalid != "0")
         caveats.push_back({CaveatKind::left_out, invalid});
@@ -297,6 +309,13 @@ const std::string& Groups::newest(std::size_t group) const {
 
 Cores Groups::cores(std::size_t group) const {
     return cores_in(table_, group);
+}
+
+OtherLoad Groups::load(std::size_t group) const {
+    std::vector<double> shares;
+    const std::size_t column = runs_.find("other_load");
+    for (const std::size_t run : members(group)) shares.push_back(runs_.at(run, column).number);
+    return OtherLoad(shares);
 }
 
 bool Groups::says(std::size_t group, std::string_view column) const {

@@ -25,6 +25,9 @@ struct GroupQuery {
 /// factors, places, measurements and caveats.
 void add_run(Frame& runs, const GroupQuery& query, const results::Run& run);
 
+/// The caveats of one run with measurements, as of a group that has no other run.
+std::vector<Caveat> caveats_of(const results::Run& run);
+
 /// Whether a column of the table of runs describes machine or software: a condition that keeps
 /// runs apart, or another fact on which times depend.
 bool is_surroundings(const Column& column);
@@ -61,6 +64,7 @@ class Groups {
     const std::string& name(std::size_t group) const { return table_.at(group, "group").text; }
     const std::string& newest(std::size_t group) const;  ///< the id of its newest run
     Cores cores(std::size_t group) const;
+    OtherLoad load(std::size_t group) const;
     /// Whether all runs of the group have "yes" in a column of runs() about a catalogue entry:
     /// "single_device", "uses_sync", "baseline_sync", "baseline_strategy", "has_workers".
     bool says(std::size_t group, std::string_view column) const;

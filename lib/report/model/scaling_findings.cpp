@@ -58,12 +58,21 @@ Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
         .value = readable(groups.estimate(best, measurement).number, groups.unit(measurement)),
         .ratio = ratio(groups, measurement, best, against)};
     bool known = true;
+    std::vector<std::string> disturbed;
     for (std::size_t i = 1; i < rows.size(); ++i) {
         const auto to = ratio(groups, measurement, best, rows[i]);
         known = known && !std::isnan(to.ci.low);
-        if (!(to.ci.low > 1)) finding.alike.push_back(name(rows[i]));
+        if (!(to.ci.low > 1))
+            finding.alike.push_back(name(rows[i]));
+        else if (groups.load(best).differs_from(groups.load(rows[i])))
+            disturbed.push_back(name(rows[i]));
     }
-    if (!finding.alike.empty()) finding.verdict = known ? Verdict::undecided : Verdict::single_runs;
+    if (!finding.alike.empty()) {
+        finding.verdict = known ? Verdict::undecided : Verdict::single_runs;
+    } else if (!disturbed.empty()) {
+        finding.verdict = Verdict::other_load;
+        finding.alike = disturbed;
+    }
     return finding;
 }
 
@@ -127,6 +136,8 @@ Finding weak_finding(const Scaling& scaling, const Groups& groups, std::size_t r
         finding.value = why_no_efficiency(groups.cores(base), groups.cores(row));
     } else if (std::isnan(efficiency.ci.low)) {
         finding.verdict = Verdict::weak_scaling_undecided;
+    } else if (groups.load(base).differs_from(groups.load(row))) {
+        finding.verdict = Verdict::weak_scaling_other_load;
     }
     return finding;
 }

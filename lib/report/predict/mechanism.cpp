@@ -66,7 +66,7 @@ void settle_allreduces(Setup& setup, const WhatIf& what_if, const results::Run& 
     const auto& summing = as_like ? like : named;
     if (!summing.says(fact::kSumsGradients) || setup.on.ranks < 2) return;
     const bool is_flat = summing.says(fact::kSumsAtOnce);
-    if (!is_flat && like.fact(fact::kBackendMemory) == "host") {
+    if (!is_flat && like.says(fact::kBackendMemory, vocabulary::FactWord::host)) {
         setup.in_background =
             as_there ? like.setting(setting::kTransfer) == "background" : between_hosts;
         setup.piece_bytes =

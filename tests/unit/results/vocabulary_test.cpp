@@ -104,6 +104,8 @@ TEST(Vocabulary, HasTheSettingsAndFactsThatRoomsRead) {
                                        fact::kLoad,
                                        fact::kProcess,
                                        fact::kQuietHosts,
+                                       fact::kOthersCores,
+                                       fact::kOthersHost,
                                        fact::kConverged,
                                        fact::kResumedFromStep,
                                        fact::kIntraOpThreads,

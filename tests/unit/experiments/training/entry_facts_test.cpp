@@ -22,7 +22,7 @@ TEST(EntryFacts, OfOlderRunsAreThePropertiesOfTheirSync) {
         EXPECT_EQ(run.says(vocabulary::fact::kWaitsInBackward), entry.waits_in_backward);
         run.config.back().value = "none";
         EXPECT_FALSE(run.says(vocabulary::fact::kSumsInBackward));
-        run.add_fact(vocabulary::fact::kSumsInBackward, "yes");
+        run.add_fact(vocabulary::fact::kSumsInBackward, vocabulary::FactWord::yes);
         EXPECT_TRUE(run.says(vocabulary::fact::kSumsInBackward)) << "as stored";
     }
 }
