@@ -74,7 +74,11 @@ std::string written(const PredictSettings& asked, const report::Frame& frame) {
 }
 
 report::model::ChosenRuns chosen_runs(const PredictSettings& asked) {
-    return {results::ResultFile(asked.file), {.label = asked.label, .conditions = asked.where}};
+    report::model::ChosenRuns runs(results::ResultFile(asked.file),
+                                   {.label = asked.label, .conditions = asked.where});
+    if (!runs.everything() && runs.headers().empty())
+        throw base::OptionError(base::trim(runs.nothing()));
+    return runs;
 }
 
 report::predict::Measured measured_of(const PredictSettings& asked) {

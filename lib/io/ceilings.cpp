@@ -193,8 +193,10 @@ std::vector<CeilingShare> shares_of(const Ceilings& ceilings, const Job& job,
         shares.push_back(
             {kind, ceiling_s, strategy_s, percent, mark_of(kind, percent, strategy.workers(job))});
     }
-    const auto nearest = std::ranges::max_element(shares, {}, &CeilingShare::ceiling_s);
-    if (nearest != shares.end()) nearest->nearest = true;
+    const auto nearest = std::ranges::max_element(shares, {}, [](const CeilingShare& share) {
+        return share.mark.empty() ? share.ceiling_s : 0;
+    });
+    if (nearest != shares.end()) nearest->nearest = nearest->mark.empty();
     return shares;
 }
 

@@ -73,6 +73,7 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"environment.UCX_*", surroundings},
     {"environment.OMPI_MCA_*", surroundings},
     {"environment.OMPI_MCA_rmaps_*", outcome, true},
+    {"environment.OMPI_MCA_hwloc_base_binding_policy", outcome, true},
     {"environment.MPIR_CVAR_*", surroundings},
     {"environment.MPICH_*", surroundings},
     {"environment.I_MPI_*", surroundings},

@@ -32,30 +32,32 @@ std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs
             {"storage", "file_system", base::join({found.begin(), found.end()}, " ")}};
 }
 
-// The ceiling with the longest time in the run's table `ceilings`, even if it is marked as not the
-// limit.
+// The limit in the run's table `ceilings`, and why the others are none.
 struct Nearest {
     std::string ceiling = "n/a";
     double percent = stats::kNone;
-    std::string mark;
+    std::vector<std::string> marks = {};
 };
 
 Nearest nearest_ceiling(const results::Run& run) {
+    Nearest found;
     const auto* table = run.find_table("ceilings");
-    if (table == nullptr) return {};
+    if (table == nullptr) return found;
     const auto& binds = *table->find<std::string>("binds");
-    const auto nearest =
-        std::ranges::find_if(binds, [](const auto& word) { return !word.empty(); });
-    if (nearest == binds.end()) return {};
-    const auto i = nearest - binds.begin();
-    const std::string& mark = table->find<std::string>("mark")->at(i);
-    return {table->find<std::string>("ceiling")->at(i) + (mark.empty() ? "" : " (not the limit)"),
-            table->find<double>("percent")->at(i), mark};
+    for (std::size_t i = 0; i < binds.size(); ++i) {
+        if (binds[i] == "yes") {
+            found.ceiling = table->find<std::string>("ceiling")->at(i);
+            found.percent = table->find<double>("percent")->at(i);
+        } else if (const auto& mark = table->find<std::string>("mark")->at(i); !mark.empty()) {
+            found.marks.push_back(mark);
+        }
+    }
+    return found;
 }
 
 std::string mark_of(const results::Run& run, const Nearest& nearest) {
     std::vector<std::string> marks = run.warnings;
-    if (!nearest.mark.empty()) marks.push_back(nearest.mark);
+    marks.insert(marks.end(), nearest.marks.begin(), nearest.marks.end());
     return base::join(marks, "; ");
 }
 

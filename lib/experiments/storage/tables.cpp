@@ -99,15 +99,18 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
                            comm::Communicator& control) {
     const auto seconds =
         measure::largest_of_ranks(control, column_of(record.passes, &ReadPass::seconds));
+    const auto records =
+        measure::sums_of_ranks(control, column_of(record.passes, &ReadPass::records));
     results::Rows table("io_reads");
     for (std::size_t i = 0; i < record.passes.size(); ++i) {
         const ReadPass& read = record.passes[i];
         const double slowest = seconds[i];
         const io::CacheEvidence& seen = caches[i];
-        const double mib = base::real(seen.requested) / kMiB;
+        const double mib = base::real(seen.requested) / kMiB,
+                     numbers_mib = 8 * records[i] * base::real(options.job.values_per_record()) / kMiB;
         table.add(
             {std::int64_t{read.repetition}, read.kind, order_of(read.who), slowest, mib,
-             slowest > 0 ? mib / slowest : stats::kNone,
+             slowest > 0 ? numbers_mib / slowest : stats::kNone,
              seen.before && seen.before->bytes > 0 ? 100 * seen.before->share() : stats::kNone,
              seen.delivered ? static_cast<double>(*seen.delivered) / kMiB : stats::kNone,
              options.job.files == 0 ? "nothing was read" : io::label_of(seen).text,
@@ -160,11 +163,11 @@ results::Table ceilings_table(const StorageRecord& record, const StorageOptions&
     results::Rows table("ceilings");
     for (const auto& one : io::shares_of(ceilings, options.job, options.entry, times)) {
         const bool files = one.kind == io::CeilingKind::create;
-        const char* binds = one.mark.empty() ? "yes" : "not the limit";
+        const char* binds = one.nearest ? "yes" : one.mark.empty() ? "" : "not the limit";
         table.add({std::string(io::name_of(one.kind)),
                    ceilings.at(one.kind).per_second() / (files ? 1 : kMiB),
                    files ? "files/s" : "MiB/s", one.ceiling_s, one.strategy_s, one.percent,
-                   one.nearest ? binds : "", one.mark});
+                   binds, one.mark});
     }
     return std::move(table).table();
 }

@@ -109,11 +109,10 @@ std::string fits(const Run& run) {
     return text;
 }
 
-// The shortest time of a message with data, without load.
+// The shortest time of a message with data.
 std::string smallest(const std::vector<Message>& messages) {
     const auto one = std::ranges::min_element(messages, {}, [](const Message& message) {
-        const bool plain = message.bytes > 0 && message.op != "bandwidth" &&
-                           message.load != "loaded" && message.mark.empty();
+        const bool plain = message.bytes > 0 && message.op != "bandwidth" && message.mark.empty();
         return plain && std::isfinite(message.time) ? message.time : HUGE_VAL;
     });
     if (one == messages.end() || !std::isfinite(one->time)) return "";
@@ -203,11 +202,16 @@ std::string io_result(const Run& run) {
 
 std::string comm_answer(const Run& run) {
     auto messages = model::messages_of(run);
+    std::string text;
+    // Latency and bandwidth are of the operation whose time the line `result` has. A model's
+    // buckets have neither: `result` has their sum.
+    const Message* const headline = model::headline_message(run, messages);
+    for (const auto& curve : model::size_curves_of(run))
+        if (headline != nullptr && std::ranges::count(curve, headline->row, &Message::row) > 0)
+            text += screen_line("latency", smallest(curve)) + screen_line("bandwidth", peak(curve));
     for (auto& one : model::messages_of(run, "buckets"))
         one.op = "bucket", one.redop = "sum", messages.push_back(std::move(one));
-    std::string text = screen_line("latency", smallest(messages)) +
-                       screen_line("bandwidth", peak(messages)) + "\n" +
-                       text_of(messages_frame(messages));
+    text += "\n" + text_of(messages_frame(messages));
     if (const Table* table = run.find_table("nonblocking")) {
         Frame started = model::frame_of(*table, 24);
         started.sort({started.find("op"), started.find("bytes")});

@@ -1,6 +1,7 @@
 // The table of groups in all formats.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -80,20 +81,27 @@ Frame frame_of(const Groups& groups, const model::Scaling& scaling) {
     return frame;
 }
 
-// The text that `write` makes of the table and the sentences of its verdicts.
+// The text that `write` makes of the groups, their table and the sentences of its verdicts; a table
+// per command if the asked keys pool several.
 template <class Write>
-std::string written(const Groups& groups, const Write& write) {
-    if (groups.size() == 0)
+std::string written(const Groups& all, const Write& write) {
+    if (all.size() == 0)
         return fmt::format(
             "{} of these {} have none of the measurements; --measure NAME asks for others\n",
-            groups.without(), counted(groups.runs().rows.size(), "run"));
-    const model::Scaling scaling = model::scaling_of(groups);
-    Frame frame = frame_of(groups, scaling);
-    if (const auto same = conditions_of(groups); !same.empty())
-        frame.notes.push_back("equal in all rows: " + same);
-    std::vector<std::string> sentences;
-    for (const auto& finding : scaling.findings) sentences.push_back(sentence(finding));
-    return write(frame, sentences);
+            all.without(), counted(all.runs().rows.size(), "run"));
+    std::vector<std::string> texts;
+    const bool mixed = std::ranges::count(all.apart(), "command") > 0;
+    for (const Groups& groups : mixed ? all.by_command() : std::vector{all}) {
+        if (groups.size() == 0) continue;
+        const model::Scaling scaling = model::scaling_of(groups);
+        Frame frame = frame_of(groups, scaling);
+        if (const auto same = conditions_of(groups); !same.empty())
+            frame.notes.push_back("equal in all rows: " + same);
+        std::vector<std::string> sentences;
+        for (const auto& finding : scaling.findings) sentences.push_back(sentence(finding));
+        texts.push_back(write(groups, frame, sentences));
+    }
+    return base::join(texts, "\n");
 }
 
 // The library writes NaN and infinities as null.
@@ -152,15 +160,15 @@ Json finding_json(const Finding& finding) {
 }  // namespace
 
 std::string groups_text(const Groups& groups) {
-    return written(groups, [](const Frame& frame, const auto& sentences) {
+    return written(groups, [](const Groups&, const Frame& frame, const auto& sentences) {
         std::string text = text_of(frame) + '\n';
         for (const auto& one : sentences) text += base::wrapped("", base::one_line(one));
         return text;
     });
 }
 
-std::string groups_markdown(const Groups& groups, const std::string& chosen) {
-    return written(groups, [&](const Frame& frame, const auto& sentences) {
+std::string groups_markdown(const Groups& all, const std::string& chosen) {
+    return written(all, [&](const Groups& groups, const Frame& frame, const auto& sentences) {
         const std::string of = chosen.empty() ? "." : " of " + chosen + ".";
         std::string text =
             fmt::format("{}\n{}\n", markdown_of(frame),
@@ -170,11 +178,11 @@ std::string groups_markdown(const Groups& groups, const std::string& chosen) {
     });
 }
 
-std::string groups_latex(const Groups& groups, const std::string& chosen) {
-    return written(groups, [&](Frame& frame, const auto& sentences) {
+std::string groups_latex(const Groups& all, const std::string& chosen) {
+    return written(all, [&](const Groups& groups, Frame& frame, const auto& sentences) {
         frame.title = chosen.empty() ? "Runs" : "Runs of " + chosen;
         for (const auto& one : sentences) frame.title += ". " + one;
-        return latex_of(frame, "groups");
+        return latex_of(frame, groups.size() == all.size() ? "groups" : groups.command(0));
     });
 }
 

@@ -102,9 +102,13 @@ constexpr std::array kVerdicts{
           "The largest scale above the threshold is {subject}: {unit} {ratio}; {against} asks for "
           "{value}. An interval takes at least 3 runs per point."},
     Words{Verdict::reaches_nothing, "reaches_nothing",
-          "The next scale above {subject} is below the {unit} of {value} that {against} asks for."},
+          "The first scale above {subject} whose {unit} is known is below the {value} that {against} "
+          "asks for."},
+    Words{Verdict::reaches_other_load, "reaches_other_load",
+          "Undecided, since load by other processes differs from the base's: up to {subject}, {unit} "
+          "{ratio}{interval}; {against} asks for {value}."},
     Words{Verdict::reaches_unknown, "reaches_unknown",
-          "Undecided: no scale above {subject} has the {unit}, for which {against} asks {value}."},
+          "Undecided: no scale above {subject} has the {unit}, of which {against} asks {value}."},
     Words{Verdict::no_threshold, "no_threshold",
           "The largest scale measured is {subject}: {unit} {ratio}{interval}, compared with no "
           "threshold."},

@@ -76,7 +76,8 @@ enum class Verdict {
     reaches_undecided,  ///< the interval includes the threshold
     reaches_without_interval,
     reaches_nothing,
-    reaches_unknown,  ///< no scale above the base has the figure
+    reaches_unknown,     ///< no scale above the base has the figure
+    reaches_other_load,  ///< load by other processes differs from the base's
     no_threshold
 };
 /// A verdict on rows of a table, with the numbers of its sentence.

@@ -20,6 +20,8 @@ using results::Run;
 using vocabulary::FactWord;
 using Names = std::vector<std::string>;
 
+constexpr const char* kCommand = "command";
+
 std::vector<Caveat> caveats_of_run(const Run& run, const Cores& cores) {
     const bool unconverged = run.says(fact::kConverged, FactWord::no);
     const bool exit_7 = run.exit_code == static_cast<int>(base::ExitCode::invalid_measurement);
@@ -161,6 +163,9 @@ void Groups::check_query() {
 void Groups::add_groups() {
     Places grouped = runs_.all(Role::key);
     const std::size_t asked = grouped.size();
+    // Runs of different commands are no series.
+    if (!runs_.empty() && runs_.find(kCommand, Role::key) == runs_.columns.size())
+        grouped.push_back(runs_.find(kCommand, Role::factor));
     for (const std::size_t column : runs_.all(Role::condition))
         if (const auto& name = runs_.columns[column].name;
             !is_ignored(name, query_.ignore) && std::ranges::count(query_.keys, name) == 0)
@@ -274,6 +279,17 @@ std::vector<Caveat> Groups::caveats_of(std::size_t group) const {
         caveats.push_back({CaveatKind::differs, some_of(differing, 4)});
     if (count(CaveatKind::not_verified) > 0) caveats.push_back({CaveatKind::not_verified});
     return caveats;
+}
+
+std::vector<Groups> Groups::by_command() const {
+    std::vector<Groups> parts;
+    for (const auto& [command, rows] : runs_.group_by({runs_.find(kCommand, Role::factor)})) {
+        Frame some = runs_;
+        some.rows.clear();
+        for (const std::size_t row : rows) some.rows.push_back(runs_.rows[row]);
+        parts.emplace_back(std::move(some), query_);
+    }
+    return parts;
 }
 
 std::vector<std::size_t> Groups::all() const {

@@ -46,6 +46,9 @@ class Groups {
     const Frame& table() const { return table_; }
     std::size_t size() const { return table_.rows.size(); }
     std::vector<std::size_t> all() const;  ///< 0 .. size() - 1
+    /// The groups of each command. Without a key "command", a table of all groups has that key if
+    /// the commands differ.
+    std::vector<Groups> by_command() const;
 
     /// Conditions in which groups differ, and which are not among the asked keys.
     const std::vector<std::string>& apart() const { return apart_; }

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/io_times.hpp"
 #include "base/numbers.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/values.hpp"
@@ -51,6 +52,9 @@ Cell stored_cell(const StoredRow& row, const Run& run, const std::string& name) 
     if (name == vocabulary::kJobTime)
         return {row.number(name), {row.number("low_s"), row.number("high_s")}};
     if (name == setting::kFsync && !fsync_of(run).empty()) return fsync_of(run);
+    if (name.ends_with("ceiling") &&
+        number_at(stored, "percent_of_ceiling", row) > base::kMostOfCeiling)
+        return {};  // older programs named a ceiling that the strategy passed
     const bool is_place = name == "cache" || name == "file_system" || name == setting::kFsync;
     if (is_place && row.table->find<std::string>(name) == nullptr) return "unknown";
     return row.cell(name);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/log.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/diagnosis/diagnosis.hpp"
 #include "report/model/ladder.hpp"
@@ -165,9 +166,13 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     };
     add_figures(true);  // scaling first: most readers look for it
     add("summary", "Summary", summary_of(groups));
-    for (const std::size_t newest : figures::newest_groups(groups, "train", 1))
+    const auto trained = figures::newest_groups(groups, "train", SIZE_MAX);
+    const auto widest = std::ranges::max_element(trained, {}, [&](std::size_t group) {
+        return base::number_in(groups.factor(group, setting::kRanks)).value_or(0);
+    });
+    if (widest != trained.end())
         add("why", "Why is it slow",
-            diagnosis::html_of(diagnosis::diagnose(source.newest_whole(newest), runs.file())));
+            diagnosis::html_of(diagnosis::diagnose(source.newest_whole(*widest), runs.file())));
     add_figures(false);
     if (!not_drawn.empty()) base::log::warn(not_drawn);
     add("ranks", "Rank by rank", ranks_of(source));

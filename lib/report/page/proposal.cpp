@@ -34,6 +34,21 @@ std::string node_hours(const Frame& table, std::size_t row, double steps) {
     return std::isnan(ci.low) ? text + " (fewer than 6 runs: no interval)" : text;
 }
 
+// " Read with care: single run: no interval between runs (2, 4 ranks)."
+std::string caveats_text(const Frame& table, const Places& rows) {
+    InsertionOrderedMap<std::string, std::pair<std::string, std::vector<std::string>>> met;
+    for (const std::size_t row : rows)
+        for (const auto& caveat : table.rows[row].caveats) {
+            auto& [text, ranks] = met[sentence(caveat)];
+            text = sentence(caveat);
+            ranks.push_back(exact(table.at(row, "ranks")));
+        }
+    std::vector<std::string> parts;
+    for (const auto& [text, ranks] : met.all())
+        parts.push_back(fmt::format("{} ({} ranks)", text, base::join(ranks, ", ")));
+    return parts.empty() ? "" : fmt::format(" Read with care: {}.", base::join(parts, "; "));
+}
+
 Section text_of(const std::vector<Section>& scaling, const Centre& centre, std::int64_t steps) {
     Section all{"text", "Text"};
     all.text.emplace_back(
@@ -47,8 +62,8 @@ Section text_of(const std::vector<Section>& scaling, const Centre& centre, std::
             node_counts.insert(table.at(row, "nodes").number);
         for (const auto& [series, rows] : table.group_by({table.find("series")})) {
             const auto reach = reach_of(table, rows, centre);
-            std::string text =
-                fmt::format("{} ({}). {}", section.heading, series.front(), sentence(reach));
+            std::string text = fmt::format("{} ({}). {}{}", section.heading, series.front(),
+                                           sentence(reach), caveats_text(table, rows));
             if (steps > 0)
                 text += fmt::format(" {} steps at {} take {}.", steps, reach.subject,
                                     node_hours(table, reach.row, base::real(steps)));
@@ -176,17 +191,21 @@ Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const
     const std::size_t figure =
         table.find(centre.per_doubling ? "speedup_per_doubling" : "efficiency");
     std::size_t reached = std::isnan(threshold) ? rows.back() : rows.front();
+    bool missed = false;
     for (const std::size_t row : rows) {
         const double value = table.at(row, figure).number;
-        if (value < threshold) break;
-        if (value >= threshold) reached = row;  // NaN neither ends nor extends the scale
+        missed = missed || value < threshold;
+        if (!missed && value >= threshold) reached = row;  // NaN neither ends nor extends the scale
     }
     const auto& [text, ratio, ci] = table.at(reached, figure);
     const auto count = [&](const std::string& what) {
         return counted(static_cast<std::size_t>(table.at(reached, what + "s").number), what);
     };
     return {.verdict = std::isnan(threshold)     ? Verdict::no_threshold
-                       : reached == rows.front() ? Verdict::reaches_nothing
+                       : reached == rows.front()
+                           ? (missed ? Verdict::reaches_nothing : Verdict::reaches_unknown)
+                       : table.rows[reached].has(CaveatKind::load_differs)
+                           ? Verdict::reaches_other_load
                        : ci.low >= threshold     ? Verdict::reaches
                        : std::isnan(ci.low)      ? Verdict::reaches_without_interval
                                                  : Verdict::reaches_undecided,
@@ -224,6 +243,7 @@ Frame placed_among(const std::vector<model::PublishedCurve>& published,
     frame.columns.push_back({.name = "place"});
     frame.notes = {"published: at the same multiple of their base, on one node or several as here",
                    "usual: between the 10 % and 90 % quantiles of at least 5 published curves"};
+    std::size_t oversubscribed = 0, without_growth = 0;
     for (const auto& section : scaling) {
         const bool weak = section.id == "weak-scaling";
         const Frame& table = section.tables.front();
@@ -231,7 +251,11 @@ Frame placed_among(const std::vector<model::PublishedCurve>& published,
             const Cell& own = table.at(row, "efficiency");
             const Cell& nodes = table.at(row, "nodes");
             const double factor = table.at(row, "speedup").number / own.number;
-            if (table.rows[row].has(CaveatKind::oversubscribed) || !(factor > 1 + kSame)) continue;
+            const bool crowded = table.rows[row].has(CaveatKind::oversubscribed);
+            if (crowded || !(factor > 1 + kSame)) {
+                ++(crowded ? oversubscribed : without_growth);
+                continue;
+            }
             const auto others = published_at(published, weak, nodes.number > 1, factor);
             const auto at = [&](double q) {
                 return others.size() < kFewest ? stats::kNone : stats::quantile(others, q);
@@ -243,9 +267,14 @@ Frame placed_among(const std::vector<model::PublishedCurve>& published,
             frame.rows.push_back(
                 {{table.at(row, "series"), weak ? "weak" : "strong", table.at(row, "ranks"), nodes,
                   others.size(), own, at(0.1), at(0.5), at(0.9), place},
-                 {}});
+                 table.rows[row].caveats});
         }
     }
+    if (oversubscribed + without_growth > 0)
+        frame.notes.push_back(fmt::format(
+            "left out: {} oversubscribed, {} the base, without efficiency, or on no more cores than "
+            "the base",
+            counted(oversubscribed, "point"), without_growth));
     return frame;
 }
 

@@ -14,7 +14,8 @@ namespace {
 using forecast::Estimate;
 using forecast::Scaling;
 
-constexpr const char* kMemory = "memory_per_rank_bytes";
+constexpr const char *kMemory = "memory_per_rank_bytes", *kMeasured = "measured",
+                     *kForecast = "forecast";  // of the column `what`
 constexpr double kLeastWeight = 0.005;  // the note names models from this weight on
 
 // The command that measures these rank counts.
@@ -53,6 +54,10 @@ Row row_of(const Measured& measured, double ranks, const std::string& what, cons
     return {{ranks, what, shown(measured, ranks, time), speedup, speedup / growth, memory}};
 }
 
+bool is_refused(const Row& row) {
+    return row.cells[1].text != kMeasured && row.cells[1].text != kForecast;
+}
+
 std::string models_note(const forecast::CurveForecasts& found) {
     std::vector<std::string> words;
     for (const auto& [name, weight] : found.weights)
@@ -77,10 +82,12 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
                             {.name = "efficiency", .unit = "1", .head = "efficiency/rank"},
                             {.name = kMemory, .unit = "B", .head = "tensors/rank"}}};
     for (const auto& point : measured.points)
-        frame.rows.push_back(row_of(measured, point.ranks, "measured", {median_of(point)}));
+        frame.rows.push_back(row_of(measured, point.ranks, kMeasured, {median_of(point)}));
+    for (std::size_t i = 0; i < measured.caveats.size(); ++i)
+        frame.rows[i].caveats = measured.caveats[i];
     for (const auto& one : found.all) {
         const bool made = one.refusal == forecast::Refusal::none;
-        frame.rows.push_back(row_of(measured, one.ranks, made ? "forecast" : name_of(one.refusal),
+        frame.rows.push_back(row_of(measured, one.ranks, made ? kForecast : name_of(one.refusal),
                                     made ? one.estimate : Estimate()));
         if (!made)
             frame.rows.back().caveats = {
@@ -105,7 +112,7 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
 
 Frame for_people(Frame frame) {
     for (auto& row : frame.rows)
-        if (!row.caveats.empty()) row.cells[1] = "no forecast";
+        if (is_refused(row)) row.cells[1] = "no forecast";
     return frame;
 }
 
@@ -115,10 +122,12 @@ std::string json_of(const Prediction& prediction) {
                                {"unit", frame.columns[2].unit},
                                {"scaling", name_of(scaling)}};
     for (std::size_t i = 0; i < frame.rows.size(); ++i) {
-        const auto& caveats = frame.rows[i].caveats;
         const std::string& what = frame.at(i, "what").text;
         const Cell& value = frame.at(i, 2);
-        all[what == "measured" ? what : "forecasts"].push_back(
+        const bool refused = is_refused(frame.rows[i]);
+        std::vector<std::string> marks;
+        for (const auto& caveat : frame.rows[i].caveats) marks.push_back(sentence(caveat));
+        all[what == kMeasured ? what : "forecasts"].push_back(
             {{"ranks", frame.at(i, "ranks").number},
              {"value", value.number},
              {"low", value.interval.low},
@@ -126,9 +135,10 @@ std::string json_of(const Prediction& prediction) {
              {"speedup", frame.at(i, "speedup").number},
              {"efficiency", frame.at(i, "efficiency").number},
              {"memory_per_rank_bytes", frame.at(i, kMemory).number},
-             {"refused", !caveats.empty()},
-             {"reason", caveats.empty() ? "" : sentence(caveats.front())},
-             {"why", caveats.empty() ? "none" : what}});
+             {"refused", refused},
+             {"reason", refused ? marks.front() : ""},
+             {"why", refused ? what : "none"},
+             {"marks", refused ? std::vector<std::string>() : marks}});
     }
     all["notes"] = frame.notes;
     all["next"] = next;

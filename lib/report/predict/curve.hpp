@@ -20,6 +20,7 @@ struct Measured {
     bool is_rate = false;       ///< rate of all ranks; the points hold the matching times
     forecast::Scaling scaling = forecast::Scaling::strong;
     std::vector<forecast::CurvePoint> points = {};  ///< ascending in ranks
+    std::vector<std::vector<Caveat>> caveats = {};  ///< of each point; empty: not from runs
     double node_holds = 0;                          ///< ranks that fit on a node; 0: not known
     std::string sweep = {};  ///< "ranklab sweep train --model mnist-cnn"; "" if no run was stored
     std::vector<std::string> notes = {};

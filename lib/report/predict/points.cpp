@@ -137,7 +137,7 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
     Measured found{.title = curve.title,
                    .quantity = model::common_time(groups, first, first),
                    .scaling = weak ? Scaling::weak : Scaling::strong};
-    std::size_t oversubscribed = 0;
+    bool same_load = true;
     results::Run run;
     for (std::size_t i = 0; i < curve.groups.size(); ++i) {
         const auto group = curve.groups[i];
@@ -147,7 +147,8 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
                                 .times_s = groups.values(group, found.quantity),
                                 .nodes = static_cast<int>(nodes)});
         if (nodes == 1) found.node_holds = std::max(found.node_holds, node_holds(run));
-        oversubscribed += groups.cores(group).oversubscribed() ? 1 : 0;
+        found.caveats.push_back(groups.table().rows[group].caveats);
+        same_load = same_load && !groups.load(group).differs_from(groups.load(first));
         if (run.argv.starts_with("ranklab "))
             found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());
     }
@@ -160,10 +161,9 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
     found.batch = weak ? number(run.setting(setting::kBatchSize))
                        : number(run.setting(setting::kGlobalBatchSize)) /
                              base::number_in(run.setting(setting::kAccumulate)).value_or(1);
-    if (oversubscribed > 0)
-        found.notes.push_back(
-            fmt::format("{} of the points are oversubscribed: more compute threads than cores",
-                        oversubscribed));
+    if (!same_load)
+        found.notes.emplace_back(
+            "load by other processes differs between the points: the curve may follow the load");
     if (curves > 1)
         found.notes.push_back(fmt::format(
             "the longest of {} curves in the file; --where and --scaling choose another", curves));
