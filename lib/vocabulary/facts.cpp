@@ -147,9 +147,8 @@ FactWord word_in(std::string_view value) {
     const auto same = [](char a, char b) {  // versions up to 0.2.0 stored "NO (...)"
         return a == std::tolower(static_cast<unsigned char>(b));
     };
-    const auto found = std::ranges::find_if(kWords, [&](std::string_view word) {
-        return std::ranges::equal(word, first, same);
-    });
+    const auto found = std::ranges::find_if(
+        kWords, [&](std::string_view word) { return std::ranges::equal(word, first, same); });
     return found == kWords.end() ? FactWord::none : FactWord(found - kWords.begin());
 }
 

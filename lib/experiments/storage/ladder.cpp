@@ -19,8 +19,8 @@ namespace fact = vocabulary::fact;
 
 // Returns the baseline strategy's run, or the first run if the baseline was not measured.
 const results::Run& baseline_of(const std::vector<results::Run>& runs) {
-    const auto found = std::ranges::find_if(
-        runs, [](const auto& run) { return run.says(fact::kIsBaseline); });
+    const auto found =
+        std::ranges::find_if(runs, [](const auto& run) { return run.says(fact::kIsBaseline); });
     return found == runs.end() ? runs.front() : *found;
 }
 

@@ -107,7 +107,8 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
         const double slowest = seconds[i];
         const io::CacheEvidence& seen = caches[i];
         const double mib = base::real(seen.requested) / kMiB,
-                     numbers_mib = 8 * records[i] * base::real(options.job.values_per_record()) / kMiB;
+                     numbers_mib =
+                         8 * records[i] * base::real(options.job.values_per_record()) / kMiB;
         table.add(
             {std::int64_t{read.repetition}, read.kind, order_of(read.who), slowest, mib,
              slowest > 0 ? numbers_mib / slowest : stats::kNone,
@@ -166,8 +167,8 @@ results::Table ceilings_table(const StorageRecord& record, const StorageOptions&
         const char* binds = one.nearest ? "yes" : one.mark.empty() ? "" : "not the limit";
         table.add({std::string(io::name_of(one.kind)),
                    ceilings.at(one.kind).per_second() / (files ? 1 : kMiB),
-                   files ? "files/s" : "MiB/s", one.ceiling_s, one.strategy_s, one.percent,
-                   binds, one.mark});
+                   files ? "files/s" : "MiB/s", one.ceiling_s, one.strategy_s, one.percent, binds,
+                   one.mark});
     }
     return std::move(table).table();
 }

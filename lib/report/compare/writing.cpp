@@ -228,20 +228,20 @@ std::string comparison_markdown(const Comparison& comparison, const Gate& gate) 
 std::string comparison_json(const Comparison& comparison, const Gate& gate) {
     Json groups = Json::array();
     for (const auto& group : comparison.groups) groups.push_back(group_json(group));
-    const Json json{{"schema", 1},
-                    {"smallest", comparison.min_effect},
-                    {"a", side_json(comparison.a)},
-                    {"b", side_json(comparison.b)},
-                    {"groups", groups},
-                    {"only_a", comparison.only_a},
-                    {"only_b", comparison.only_b},
-                    {"notes", notes_of(comparison)},
-                    {"verdict", overall_name(comparison)},
-                    {"inconclusive", comparison.inconclusive()},
-                    {"gate",
-                     {{"fail_on_regression", gate.fail_on_regression},
-                      {"fail_on_inconclusive", gate.strict}}},
-                    {"exit_code", exit_code_of(comparison, gate)}};
+    const Json json{
+        {"schema", 1},
+        {"smallest", comparison.min_effect},
+        {"a", side_json(comparison.a)},
+        {"b", side_json(comparison.b)},
+        {"groups", groups},
+        {"only_a", comparison.only_a},
+        {"only_b", comparison.only_b},
+        {"notes", notes_of(comparison)},
+        {"verdict", overall_name(comparison)},
+        {"inconclusive", comparison.inconclusive()},
+        {"gate",
+         {{"fail_on_regression", gate.fail_on_regression}, {"fail_on_inconclusive", gate.strict}}},
+        {"exit_code", exit_code_of(comparison, gate)}};
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

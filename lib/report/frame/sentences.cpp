@@ -27,8 +27,7 @@ constexpr std::array kCaveats{
                 "has runs with more compute threads than cores"},
     CaveatWords{CaveatKind::other_load, "load by other processes: {}",
                 "has runs measured while other processes used its hosts"},
-    CaveatWords{CaveatKind::load_not_measured,
-                "load by other processes: {}",
+    CaveatWords{CaveatKind::load_not_measured, "load by other processes: {}",
                 "has runs whose load by other processes was not measured"},
     CaveatWords{CaveatKind::load_differs,
                 "no verdict against the baseline: load by other processes differs ({})",
@@ -65,17 +64,19 @@ constexpr std::array kVerdicts{
     Words{Verdict::single_runs, "single_runs",
           "undecided: {subject}, {value}, was the fastest, {ratio} times as fast as {against}; "
           "a comparison takes at least 3 runs per row"},
-    Words{Verdict::other_load, "other_load",
-          "undecided: {subject}, {value}, was the fastest; other processes used the hosts of {alike} "
-          "differently"},
+    Words{
+        Verdict::other_load, "other_load",
+        "undecided: {subject}, {value}, was the fastest; other processes used the hosts of {alike} "
+        "differently"},
     Words{Verdict::weak_scaling, "weak_scaling",
           "weak scaling: {subject} keeps {ratio} of the rate per {unit} of {against}{interval}"},
     Words{Verdict::weak_scaling_undecided, "weak_scaling_undecided",
           "weak scaling: {subject} keeps {ratio} of the rate per {unit} of {against}; too few runs "
           "for an interval"},
-    Words{Verdict::weak_scaling_other_load, "weak_scaling_other_load",
-          "weak scaling undecided: {subject} kept {ratio} of the rate per {unit} of {against}; other "
-          "processes used their hosts differently"},
+    Words{
+        Verdict::weak_scaling_other_load, "weak_scaling_other_load",
+        "weak scaling undecided: {subject} kept {ratio} of the rate per {unit} of {against}; other "
+        "processes used their hosts differently"},
     Words{Verdict::no_efficiency, "no_efficiency",
           "weak scaling: {subject} has no efficiency: {value}"},
     Words{Verdict::best_tier, "best_tier",
@@ -101,12 +102,14 @@ constexpr std::array kVerdicts{
     Words{Verdict::reaches_without_interval, "reaches_without_interval",
           "The largest scale above the threshold is {subject}: {unit} {ratio}; {against} asks for "
           "{value}. An interval takes at least 3 runs per point."},
-    Words{Verdict::reaches_nothing, "reaches_nothing",
-          "The first scale above {subject} whose {unit} is known is below the {value} that {against} "
-          "asks for."},
-    Words{Verdict::reaches_other_load, "reaches_other_load",
-          "Undecided, since load by other processes differs from the base's: up to {subject}, {unit} "
-          "{ratio}{interval}; {against} asks for {value}."},
+    Words{
+        Verdict::reaches_nothing, "reaches_nothing",
+        "The first scale above {subject} whose {unit} is known is below the {value} that {against} "
+        "asks for."},
+    Words{
+        Verdict::reaches_other_load, "reaches_other_load",
+        "Undecided, since load by other processes differs from the base's: up to {subject}, {unit} "
+        "{ratio}{interval}; {against} asks for {value}."},
     Words{Verdict::reaches_unknown, "reaches_unknown",
           "Undecided: no scale above {subject} has the {unit}, of which {against} asks {value}."},
     Words{Verdict::no_threshold, "no_threshold",

@@ -154,7 +154,8 @@ double other_load(const Run& run) {
     const std::string host = run.fact(fact::kOthersHost);
     std::set<std::size_t> cpus;
     for (const auto& row : run.hosts)
-        if (row.host == host) cpus.merge(base::numbers_in(row.cpus).value_or(std::set<std::size_t>()));
+        if (row.host == host)
+            cpus.merge(base::numbers_in(row.cpus).value_or(std::set<std::size_t>()));
     if (busy && !cpus.empty()) return *busy / base::real(cpus.size());
     if (run.says(fact::kQuietHosts)) return 0;
     return run.says(fact::kQuietHosts, vocabulary::FactWord::no) ? 1 : stats::kNone;

@@ -32,7 +32,8 @@ std::vector<Caveat> caveats_of_run(const Run& run, const Cores& cores) {
         {CaveatKind::exit_7, exit_7 && !unconverged},
         {CaveatKind::cut_short, !run.cut_short().empty()},
         // Independent ranks: their speed does not say how fast they train together.
-        {CaveatKind::not_summed, run.hosts.size() > 1 && run.says(fact::kSumsGradients, FactWord::no)},
+        {CaveatKind::not_summed,
+         run.hosts.size() > 1 && run.says(fact::kSumsGradients, FactWord::no)},
         {CaveatKind::not_verified,
          run.find_table("verification") != nullptr && run.verified() != "yes"}};
     std::vector<Caveat> found;

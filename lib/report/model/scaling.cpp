@@ -166,8 +166,7 @@ class Baselines {
         };
         add(CaveatKind::not_as_baseline, some_of(other_places(base, group), 4));
         if (const auto own = groups_.load(group), its = groups_.load(base); own.differs_from(its))
-            add(CaveatKind::load_differs,
-                fmt::format("{}; baseline: {}", own.text(), its.text()));
+            add(CaveatKind::load_differs, fmt::format("{}; baseline: {}", own.text(), its.text()));
         add(CaveatKind::no_efficiency, why);
         if (!why.empty()) return;
         const auto [ratio, ci] = speedup_of(groups_, base, group);

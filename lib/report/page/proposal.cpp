@@ -201,14 +201,14 @@ Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const
     const auto count = [&](const std::string& what) {
         return counted(static_cast<std::size_t>(table.at(reached, what + "s").number), what);
     };
-    return {.verdict = std::isnan(threshold)     ? Verdict::no_threshold
+    return {.verdict = std::isnan(threshold) ? Verdict::no_threshold
                        : reached == rows.front()
                            ? (missed ? Verdict::reaches_nothing : Verdict::reaches_unknown)
                        : table.rows[reached].has(CaveatKind::load_differs)
                            ? Verdict::reaches_other_load
-                       : ci.low >= threshold     ? Verdict::reaches
-                       : std::isnan(ci.low)      ? Verdict::reaches_without_interval
-                                                 : Verdict::reaches_undecided,
+                       : ci.low >= threshold ? Verdict::reaches
+                       : std::isnan(ci.low)  ? Verdict::reaches_without_interval
+                                             : Verdict::reaches_undecided,
             .subject = count("rank") + " on " + count("node"),
             .row = reached,
             .against = centre.title,
@@ -271,10 +271,11 @@ Frame placed_among(const std::vector<model::PublishedCurve>& published,
         }
     }
     if (oversubscribed + without_growth > 0)
-        frame.notes.push_back(fmt::format(
-            "left out: {} oversubscribed, {} the base, without efficiency, or on no more cores than "
-            "the base",
-            counted(oversubscribed, "point"), without_growth));
+        frame.notes.push_back(
+            fmt::format("left out: {} oversubscribed, {} the base, without efficiency, or on no "
+                        "more cores than "
+                        "the base",
+                        counted(oversubscribed, "point"), without_growth));
     return frame;
 }
 

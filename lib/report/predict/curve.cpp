@@ -16,7 +16,7 @@ using forecast::Scaling;
 
 constexpr const char *kMemory = "memory_per_rank_bytes", *kMeasured = "measured",
                      *kForecast = "forecast";  // of the column `what`
-constexpr double kLeastWeight = 0.005;  // the note names models from this weight on
+constexpr double kLeastWeight = 0.005;         // the note names models from this weight on
 
 // The command that measures these rank counts.
 std::string run_at(const Measured& measured, const std::vector<double>& ranks) {

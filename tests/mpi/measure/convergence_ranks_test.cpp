@@ -63,8 +63,7 @@ TEST(Convergence, AWideTargetIsReachedAtTheFirstLook) {
     EXPECT_TRUE(convergence.reached()) << "on every rank";
     EXPECT_FALSE(convergence.due(1000)) << "it is over";
     if (world().rank() != 0) return;
-    EXPECT_THAT(convergence.text("steps"),
-                ::testing::MatchesRegex(".* % after 8 steps"));
+    EXPECT_THAT(convergence.text("steps"), ::testing::MatchesRegex(".* % after 8 steps"));
 }
 
 // Below six samples there is no interval, so none is narrow enough.
@@ -73,8 +72,7 @@ TEST(Convergence, WithoutAnIntervalItIsNotReached) {
     convergence.look(world(), noise(5, 3));
     EXPECT_FALSE(convergence.reached());
     if (world().rank() != 0) return;
-    EXPECT_EQ(convergence.text("repetitions"),
-              "no interval after 5 repetitions, 1e+03 % wanted");
+    EXPECT_EQ(convergence.text("repetitions"), "no interval after 5 repetitions, 1e+03 % wanted");
 }
 
 TEST(Convergence, MoreSamplesReachWhatFewDoNot) {
