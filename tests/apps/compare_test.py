@@ -69,6 +69,16 @@ class Verdicts(Comparing):
         self.assertIn("undecided", result.stdout)
         self.assertCode(self.compare(*files, "--fail-on-regression", "5%", "--strict"), 7)
 
+    def test_a_side_beside_other_load_is_no_regression(self):
+        beside = lambda cores: {"context": {"place": {"others_cores": cores, "others_cores_host": "node01"}}}
+        files = self.file("a.h5", near(0.1, 6), 0, **beside("0.1")), self.file("b.h5", near(0.2, 6), 1, **beside("1.6"))
+        result = self.compare(*files, "--fail-on-regression", "5%")
+        self.assertCode(result, 0)
+        self.assertTrue(any("undecided" in line for line in result.said))
+        self.assertCode(self.compare(*files, "--fail-on-regression", "5%", "--strict"), 7)
+        self.assertSchema("compare", json.dumps(self.json(*files)))
+        self.assertEqual(self.row(*files)["verdict"], "other load")
+
     def test_better_and_worse_and_every_form_has_the_same_numbers(self):
         faster, slower = self.two(near(0.1, 6), near(0.125, 6))
         self.assertCode(self.compare(slower, faster, "--fail-on-regression", "5%", "--strict"), 0)

@@ -87,6 +87,7 @@ class StoredRuns(Predicting):
     def test_without_a_curve_it_is_a_usage_error(self):
         made.write(self.folder / "r.h5", made.step_times([0.1, 0.1]))
         self.assertSays(self.predict("r.h5"), 2, "ranks", "--where")
+        for by in ("curve", "mechanism"): self.assertSays(self.predict("r.h5", "--by", by, "--where", "label=nosuch"), 2, "no run of label=nosuch")
 
 
 class Points(Predicting):

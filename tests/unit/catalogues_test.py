@@ -115,6 +115,14 @@ class NamesOfEntries(unittest.TestCase):
                 self.assertIn(f'"{name}"', (SOURCE / file).read_text())
 
 
+class Facts(unittest.TestCase):
+    def test_are_compared_as_words_of_one_table(self):
+        """Run::says, not the text of a fact: vocabulary/facts.cpp has the table that writes and reads the words."""
+        compared = re.compile(r"""\bfact\([^()]*\)\s*(?:[!=]=\s*"[a-z]|\.(?:starts_with|find|substr)\()""", re.I)
+        for path in sorted((SOURCE / "lib").rglob("*.[ch]pp")):
+            for line in path.read_text().splitlines(): self.assertNotRegex(COMMENT.sub("", line), compared, path)
+
+
 class AFault(unittest.TestCase):
     def found_in(self, code, file="lib/report/model.cpp"):
         with tempfile.TemporaryDirectory() as folder:

@@ -24,6 +24,11 @@ using OfSides = std::pair<Values, Values>;
 
 constexpr const char* kNothing = "(none)";
 
+// A cold cache must be equal on both sides; other kinds are noted.
+bool is_cold(const std::string& cache) {
+    return vocabulary::word_in(cache) == vocabulary::FactWord::cold;
+}
+
 // Conditions that must be equal for two runs to be compared. Unset options are left out, so that a
 // run of an older version, which lacks the option, equals a run that leaves it unset.
 Conditions decisive_conditions(const Run& run) {
@@ -43,7 +48,7 @@ Conditions decisive_conditions(const Run& run) {
     for (const auto& [key, value] : {std::pair{"devices", model::devices_of(run)},
                                      {"file_system", model::file_system_of(run)}})
         if (!value.empty()) conditions[key] = value;
-    if (model::cache_kind(run) == "cold") conditions["cache"] = "cold";  // other kinds are noted
+    if (const auto cache = model::cache_kind(run); is_cold(cache)) conditions["cache"] = cache;
     return conditions;
 }
 
@@ -53,7 +58,7 @@ Conditions noted_conditions(const Run& run) {
     for (const auto& row : run.hosts) cpus.insert(row.cpus);
     Conditions conditions{{"cpus", base::join({cpus.begin(), cpus.end()}, " ")}};
     const std::string cache = model::cache_kind(run);
-    if (!cache.empty() && cache != "cold") conditions["cache"] = cache;
+    if (!cache.empty() && !is_cold(cache)) conditions["cache"] = cache;
     for (const auto& [section, key, value] : run.context) {
         const std::string name = section + "." + key;
         if (vocabulary::role_of_fact(name) == vocabulary::FactRole::noted) conditions[name] = value;

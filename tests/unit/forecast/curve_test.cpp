@@ -159,6 +159,25 @@ TEST(Curve, PointsOnSeveralNodesTellTheLevel) {
     EXPECT_GT(found.estimate.interval.high, time(256));
 }
 
+// Four rank counts suffice, also if the level between nodes lies among them.
+TEST(Curve, FourPointsOnOneNodeAndSeveralAreForecast) {
+    const auto forecast = [](double level) {
+        std::vector<CurvePoint> points;
+        for (const auto& [p, nodes] : {std::pair{1.0, 1}, {2.0, 1}, {4.0, 2}, {8.0, 4}}) {
+            const double time = (1 / p + 0.02) * (nodes > 1 ? level : 1);
+            points.push_back(
+                {.ranks = p, .times_s = {0.99 * time, time, 1.01 * time}, .nodes = nodes});
+        }
+        return forecast_at(points, Scaling::strong, 16);
+    };
+    for (const double level : {1.0, 1.2, 1.5, 2.0}) {
+        const auto found = forecast(level);
+        EXPECT_EQ(found.refusal, Refusal::none) << level;
+        EXPECT_LT(found.estimate.interval.low, (1 / 16. + 0.02) * level) << level;
+        EXPECT_GT(found.estimate.interval.high, (1 / 16. + 0.02) * level) << level;
+    }
+}
+
 CurvePoint exact(double ranks, double time) {
     return {.ranks = ranks, .times_s = {time}};
 }

@@ -226,7 +226,13 @@ std::vector<Row> rows() {
         {"a busy host",
          {.uses = std::vector{use(0, "n1", 3, 20), use(1, "n1", 3, {})}},
          {"busy-cpus"},
-         "1.4 of 2 CPUs",
+         "1.40 of 2 CPUs",
+         "--exclusive"},
+        {"others on half of the only core",
+         {.uses = std::vector{Use{
+              .rank = 0, .host = "n1", .host_cpus = 1, .seconds = 10, .cpu_s = 5, .busy_s = 9.5}}},
+         {"busy-cpus"},
+         "0.45 of 1 CPU",
          "--exclusive"},
         {"too short to say", {.uses = std::vector{use(0, "n1", 0, 1, 0.5)}}, {}},
     };

@@ -75,5 +75,11 @@ TEST(OtherLoads, AreWhatTheRanksDidNotUse) {
     EXPECT_DOUBLE_EQ(loads[1].cpus_busy, 0.8);
 }
 
+TEST(OtherLoads, AreQuietUpTo5PercentOfTheRunsOwnCpus) {
+    for (const auto& [busy, cpus, quiet] :
+         {std::tuple{0.45, 1, false}, {0.06, 1, false}, {0.04, 1, true}, {3.0, 64, true}})
+        EXPECT_EQ((OtherLoad{"a", busy, cpus}.is_quiet()), quiet) << busy << " of " << cpus;
+}
+
 }  // namespace
 }  // namespace ranklab::host

@@ -63,9 +63,11 @@ TEST(CeilingShares, EachKindByItself) {
     EXPECT_DOUBLE_EQ(all[1].percent, 20);
 }
 
-TEST(CeilingShares, AShareAbove105PerCentIsMarked) {
+TEST(CeilingShares, AShareAbove105PerCentIsMarkedAndNoLimit) {
     const auto share = [](double write_s, int workers = 1) {
-        return nearest(shares(1, 800, {write_s, 1}, false, workers));
+        const auto all = shares(1, 800, {write_s, 1}, false, workers);
+        EXPECT_EQ(nearest(all).kind, all.front().mark.empty() ? write_own : create);
+        return all.front();
     };
     EXPECT_DOUBLE_EQ(share(4).percent, 200) << "it is not hidden";
     EXPECT_EQ(share(4).mark, "not the limit: the strategy reached 200.0 % of raw write()");

@@ -216,6 +216,22 @@ TEST(Vocabulary, TakesTheMostExactRowOfAFact) {
     EXPECT_FALSE(words::find_fact("environment.OMP_PROC_BIND")->follows_ranks);
 }
 
+// A stored value may go on with details, and older programs wrote "NO".
+TEST(Facts, ThatAreComparedBeginWithAWordOfTheTable) {
+    using words::FactWord;
+    for (int i = 1; i <= static_cast<int>(FactWord::device); ++i) {
+        const auto word = static_cast<FactWord>(i);
+        results::Run run;
+        run.add_fact(fact::kCache, word, "(why)");
+        EXPECT_TRUE(run.says(fact::kCache, word)) << words::text_of(word);
+        EXPECT_FALSE(run.says(fact::kCache, FactWord::none));
+    }
+    EXPECT_EQ(words::word_in("NO (3.1 % after 40 steps, 2 % wanted)"), FactWord::no);
+    EXPECT_EQ(words::word_in("mixed 37 %"), FactWord::mixed);
+    for (const char* other : {"", "nothing", "coldish", "ext4"})
+        EXPECT_EQ(words::word_in(other), FactWord::none) << other;
+}
+
 TEST(Rows, MakeATableByItsSchema) {
     results::Rows rows("chunks");
     rows.add({std::int64_t{1}, std::int64_t{2}, std::int64_t{3}, std::int64_t{4}});

@@ -314,8 +314,10 @@ TEST(Compare, NotesTheOrderOfMeasuringSharedRunsAndBusyHosts) {
     const auto notes = [](const Side& one, const Side& other) {
         return lines_of(compared(one, other).groups.front().notes);
     };
-    EXPECT_EQ(notes(a, b), "");
-    EXPECT_EQ(notes(quiet, b), "");
+    EXPECT_THAT(notes(quiet, b), HasSubstr("not measured"));
+    Side still = b;
+    set_fact(still, "place", "quiet", "yes");
+    EXPECT_EQ(notes(quiet, still), "");
     quiet.runs.back().context.back().value = "no";
     Outputs all;
     all.add("A before B", notes(a, later));
@@ -324,6 +326,33 @@ TEST(Compare, NotesTheOrderOfMeasuringSharedRunsAndBusyHosts) {
     all.add("5 of them on both sides", notes(a, more));
     all.add("hosts that were not quiet", notes(quiet, busy));
     all.expect("compare_notes.txt");
+}
+
+// Other processes use this share of the run's 8 CPUs.
+Side beside(Side side, double share) {
+    set_fact(side, "place", "others_cores", fmt::format("{}", 8 * share));
+    set_fact(side, "place", "others_cores_host", "node01");
+    return side;
+}
+
+TEST(Compare, NoVerdictRestsOnSidesBesideDifferentLoad) {
+    Side a = steady_side("A", 9, 0.1), b = steady_side("B", 9, 0.12);
+    for (Side* side : {&a, &b}) add(*side, "train_loss", "1", results::Kind::ratio, 1);
+    const auto of = [](const Side& one, const Side& other) {
+        return compared(one, other, {.measurements = {"step_time_s", "train_loss"}});
+    };
+    const auto loaded = of(beside(a, 0.01), beside(b, 0.4));
+    EXPECT_EQ(row(loaded).outcome, Outcome::other_load);
+    EXPECT_EQ(loaded.groups[0].rows[1].outcome, Outcome::worse) << "load leaves a loss as it is";
+    EXPECT_EQ(row(of(a, beside(b, 0))).outcome, Outcome::other_load) << "not measured is not quiet";
+    EXPECT_EQ(row(of(a, b)).outcome, Outcome::worse);
+    EXPECT_EQ(row(of(beside(a, 0.4), beside(b, 0.42))).outcome, Outcome::worse);
+    const auto same =
+        compared(beside(steady_side("A", 9, 0.1), 0), beside(steady_side("B", 9, 0.1), 0.4));
+    EXPECT_EQ(row(same).outcome, Outcome::other_load);
+    EXPECT_EQ(exit_code_of(same, {true, false}), 0);
+    EXPECT_EQ(exit_code_of(same, {true, true}), 7);
+    EXPECT_THAT(gate_line(same, {true, false}), HasSubstr("--strict"));
 }
 
 // A comparison of six runs a side with made-up rows, one for each outcome.

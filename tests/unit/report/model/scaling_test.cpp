@@ -214,7 +214,7 @@ TEST(Groups, CountWhatIsLeftOutAndSayWhatIsDoubtful) {
               step_run("d", 2, 0.1)};
     runs[1].valid = false;
     runs[2].measurements.clear();
-    runs[3].context.push_back({"measuring", "converged", "NO (3.1 % after 40 steps, 2 % wanted)"});
+    runs[3].add_fact(fact::kConverged, vocabulary::FactWord::no, "(3.1 % after 40 steps)");
     runs[3].config.push_back({"accumulate", "2", true});
     const auto groups = groups_by({"ranks"}, runs);
     ASSERT_EQ(groups.size(), 1U);
@@ -222,6 +222,64 @@ TEST(Groups, CountWhatIsLeftOutAndSayWhatIsDoubtful) {
     EXPECT_EQ(groups.without(), 1U);
     for (const auto kind : {CaveatKind::left_out, CaveatKind::not_converged, CaveatKind::differs})
         EXPECT_TRUE(groups.table().rows[0].has(kind));
+}
+
+// `busy` of the run's CPUs are used by other processes; NaN: not measured.
+StoredRun beside(StoredRun run, double busy) {
+    std::erase_if(run.context, [](const auto& one) { return one.section == "place"; });
+    if (std::isnan(busy)) return run;
+    run.context.push_back({"place", "others_cores", fmt::format("{}", busy)});
+    run.context.push_back({"place", "others_cores_host", run.hosts.front().host});
+    return run;
+}
+
+// Of the run's own CPUs, also in runs whose program called half a CPU quiet.
+TEST(OtherLoad, IsAShareOfTheRunsCpus) {
+    auto one = beside(ranks("a", 1, 0.1), 0.45);
+    one.add_fact(fact::kQuietHosts, vocabulary::FactWord::yes);
+    EXPECT_DOUBLE_EQ(other_load(one), 0.45);
+    EXPECT_DOUBLE_EQ(other_load(beside(ranks("b", 3, 0.1), 0.45)), 0.15);
+    EXPECT_TRUE(std::isnan(other_load(beside(ranks("c", 2, 0.1), NAN))));
+    const auto load = [](const std::vector<double>& shares) { return OtherLoad(shares); };
+    for (const auto& [a, b, differs] : std::vector<std::tuple<OtherLoad, OtherLoad, bool>>{
+             {load({0, 0.01, 0}), load({0.02, 0, 0.04}), false},
+             {load({0, 0, 0}), load({0.4, 0.5, 0.4}), true},
+             {load({0.01, 0.01, 0.01}), load({0.06, 0.06, 0.06}), true},
+             {load({0.4, 0.5, 0.4}), load({0.42, 0.41, 0.47}), false},
+             {load({0.4, 0.5, 0.4}), load({0.6, 0.6, 0.6}), true},
+             {load({NAN, NAN}), load({NAN, NAN}), false},
+             {load({0, 0}), load({0, NAN}), true}}) {
+        EXPECT_EQ(a.differs_from(b), differs) << a.text() << " | " << b.text();
+        EXPECT_EQ(b.differs_from(a), differs) << a.text() << " | " << b.text();
+    }
+}
+
+TEST(Groups, TellLoadThatWasOrWasNotMeasured) {
+    const auto caveats = [](double busy) {
+        return groups_by({"ranks"}, {beside(ranks("a", 2, 0.1), busy)}).table().rows[0];
+    };
+    EXPECT_TRUE(caveats(0.2).has(CaveatKind::other_load));
+    EXPECT_FALSE(caveats(0.02).has(CaveatKind::other_load));
+    EXPECT_FALSE(caveats(0.02).has(CaveatKind::load_not_measured));
+    EXPECT_TRUE(caveats(NAN).has(CaveatKind::load_not_measured));
+    const auto of_run = caveats_of(beside(ranks("a", 2, 0.1), 0.2));
+    EXPECT_THAT(of_run,
+                ::testing::Contains(::testing::Field(&Caveat::kind, CaveatKind::other_load)));
+    EXPECT_THAT(of_run,
+                ::testing::Contains(::testing::Field(&Caveat::kind, CaveatKind::single_run)));
+}
+
+// A table per command; one table has the command as a key.
+TEST(Groups, OfSeveralCommandsAreNoSeries) {
+    StoredRun io = ranks("b", 1, 0.1);
+    io.command = "io";
+    io.measurements = {results::one_value("job_time_s", "s", results::Kind::cost, {0.1})};
+    const auto all = groups_by({"ranks"}, {ranks("a", 1, 0.1), io, ranks("c", 2, 0.1)});
+    EXPECT_THAT(all.keys(), ElementsAre("ranks", "command"));
+    EXPECT_EQ(all.size(), 3U);
+    const auto parts = all.by_command();
+    ASSERT_EQ(parts.size(), 2U);
+    for (const auto& part : parts) EXPECT_THAT(part.keys(), ElementsAre("ranks"));
 }
 
 // A single device with 2 threads and 2 ranks with one thread use equally many cores.
@@ -294,6 +352,20 @@ TEST(Scaling, AVerdictIsOfRunsAndSingleOnesDoNotTell) {
               Verdict::weak_scaling);
     EXPECT_EQ(verdict_of({"ranks"}, {alone("a", 0.1, 1), ranks("b", 2, 0.125)}),
               Verdict::weak_scaling_undecided);
+}
+
+TEST(Scaling, NoVerdictRestsOnRowsBesideDifferentLoad) {
+    const auto of = [](double busy_alone, double busy_ranks, bool weak) {
+        const auto as = [&](const StoredRun& run) { return weak ? run : strong(run); };
+        return scaling_by({"ranks"}, joined({times(5, beside(as(alone("a", 0.2, 1)), busy_alone)),
+                                             times(5, beside(as(ranks("b", 2, 0.1)), busy_ranks))}))
+            .scaling;
+    };
+    EXPECT_EQ(of(0.1, 0, false).findings.at(0).verdict, Verdict::fastest);
+    EXPECT_EQ(of(6, 0, false).findings.at(0).verdict, Verdict::other_load);
+    EXPECT_EQ(of(0, 1, true).findings.at(0).verdict, Verdict::weak_scaling_other_load);
+    EXPECT_EQ(of(NAN, NAN, true).findings.at(0).verdict, Verdict::weak_scaling);
+    EXPECT_TRUE(of(0, 1, true).table.rows[1].has(CaveatKind::load_differs));
 }
 
 TEST(Scaling, WaysToDoTheSameWorkAreComparedWithTheUsualOne) {

@@ -115,6 +115,11 @@ TEST(Placement, IsAmongCurvesOfTheSameKindFactorAndLevel) {
     EXPECT_EQ(frame.at(0, "place").text, "usual");
     EXPECT_EQ(frame.at(1, "published_curves").number, 6);
     EXPECT_EQ(frame.at(1, "place").text, "below most");
+    for (auto& row : own.rows) row.caveats.push_back({CaveatKind::oversubscribed});
+    const Frame none = placed_among(all, {{"weak-scaling", "", {}, {own}}});
+    EXPECT_THAT(none.rows, SizeIs(0));
+    EXPECT_THAT(none.notes.back(), HasSubstr("4 points oversubscribed"));
+    for (auto& row : own.rows) row.caveats.clear();
     const Frame few = placed_among({published(0.9)}, {{"weak-scaling", "", {}, {own}}});
     EXPECT_EQ(few.at(0, "published_curves").number, 1);
     EXPECT_TRUE(few.at(0, "published_median").empty());
@@ -138,6 +143,23 @@ TEST(Reach, EndsBeforeTheFirstPointBelowTheThreshold) {
         EXPECT_EQ(found.row, row) << found.value;
         EXPECT_EQ(found.verdict, verdict) << found.value << " " << name_of(found.verdict);
     }
+}
+
+// Two ranks and more on equally many cores have no speedup per doubling.
+TEST(Reach, OfAMissingValueIsNotKnown) {
+    Frame table = table_of({{1, 8}, {2, 5}, {4, 4}}, false, 3);
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+        table.set(row, {.name = "speedup_per_doubling"}, {});
+    const auto verdict = [&] {
+        return reach_of(table, {0, 1, 2}, {.threshold = 1.5, .per_doubling = true}).verdict;
+    };
+    EXPECT_EQ(verdict(), Verdict::reaches_unknown);
+    table.set(2, {.name = "speedup_per_doubling"}, 1.2);
+    EXPECT_EQ(verdict(), Verdict::reaches_nothing);
+    table.set(2, {.name = "speedup_per_doubling"}, {1.7, {1.6, 1.8}});
+    EXPECT_EQ(verdict(), Verdict::reaches);
+    table.rows[2].caveats.push_back({CaveatKind::load_differs});
+    EXPECT_EQ(verdict(), Verdict::reaches_other_load);
 }
 
 TEST(Centres, ThatShipAreReadWithTheirPages) {
