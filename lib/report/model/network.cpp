@@ -6,6 +6,7 @@
 
 #include "base/numbers.hpp"
 #include "report/model/conditions.hpp"
+#include "report/model/groups.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 
@@ -83,15 +84,22 @@ std::string NetworkCost::text() const {
     if (outside == buckets)
         return fmt::format("not known: comm run {} measured no messages of the buckets' sizes",
                            comm_run);
-    return fmt::format(
+    std::string text = fmt::format(
         "{} take {} on the network alone (comm run {}) and {} in the step, {} times as long{}",
         counted(buckets - outside, "bucket"), readable(network.s, network.range, "s"), comm_run,
         readable(step_s, "s"), digits(step_s / network.s),
         outside == 0 ? "" : fmt::format("; {} outside the measured sizes", outside));
+    for (const auto& caveat : caveats) text += "; " + sentence(caveat);
+    return text;
 }
 
 NetworkCost network_cost(const Run& comm, const Run& training) {
     NetworkCost cost{comm.id, curve_of(comm, gradient_type(training))};
+    cost.caveats = caveats_of(comm);
+    if (const OtherLoad own({other_load(training)});
+        own.differs_from(OtherLoad({other_load(comm)})))
+        cost.caveats.push_back(
+            {CaveatKind::said, "load by other processes during the training: " + own.text()});
     for (const auto& row : rows_of(training, "communication")) {
         const double bytes = row.number("bytes");
         ++cost.buckets;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "forecast/network.hpp"
+#include "report/frame/sentences.hpp"
 #include "report/model/messages.hpp"
 #include "results/result_file.hpp"
 
@@ -34,6 +35,7 @@ struct NetworkCost {
     /// Sums over the buckets within the measured sizes; ends of intervals are summed, too.
     forecast::AllreduceTime network = {0, {0, 0}};
     double step_s = 0;
+    std::vector<Caveat> caveats = {};  ///< of the run of comm
 
     std::string text() const;
 };

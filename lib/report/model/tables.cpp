@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/terminal.hpp"
 #include "report/model/chosen_runs.hpp"
+#include "report/model/groups.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
@@ -200,6 +201,10 @@ Frame list_runs(const results::ResultFile& file, const std::vector<results::RunH
             const results::Run run = file.read(header.id, results::Detail::measurements);
             what = work_of(run) + width_of(run);
             rate = run.valid ? rate_of(run) : fmt::format("INVALID ({})", run.exit_code);
+            caveats = caveats_of(run);
+            std::erase_if(caveats, [](const Caveat& one) {
+                return one.kind == CaveatKind::single_run || one.kind == CaveatKind::cut_short;
+            });
             if (const auto cut = run.cut_short(); !cut.empty())
                 caveats.push_back({CaveatKind::cut_short, cut});
         } catch (const base::DataError&) {  // its header alone
