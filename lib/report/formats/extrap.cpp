@@ -66,7 +66,7 @@ Point point_of(const Run& run, const std::vector<std::string>& keys) {
     std::erase_if(apart.config,
                   [](const auto& one) { return one.key == "mode" || one.key == "sync"; });
     point.kind = workload_name(apart);
-    point.alone = run.says(fact::kSingleDevice) && run.hosts.size() == 1;
+    point.alone = model::is_single_device(run);
     for (const auto& m : run.measurements)
         if (std::isfinite(m.summary.median)) point.values.emplace_back(m.name, m.summary.median);
     return point;

@@ -129,8 +129,12 @@ Conditions factors_of(const Run& run) {
     return factors;
 }
 
+bool is_single_device(const Run& run) {
+    return run.says(fact::kSingleDevice) || (run.says(fact::kUsesSync) && run.hosts.size() == 1);
+}
+
 Conditions group_key_of(const Run& run) {
-    const bool alone = run.says(fact::kSingleDevice);
+    const bool alone = is_single_device(run);
     Conditions key{
         {"command", run.command},
         {"ranks", is_strategy_run(run) ? fmt::to_string(ranks_of(run)) : value_of(run, "ranks")},
@@ -138,7 +142,7 @@ Conditions group_key_of(const Run& run) {
     for (const auto& [name, value, number] : run.config)
         if (vocabulary::matters_to(vocabulary::SettingUse::group, name, value) &&
             (name == setting::kMode || !alone || !vocabulary::setting_row(name).between_ranks))
-            key[name] = value;
+            key[name] = name == setting::kMode && alone ? "single" : value;
     return key;
 }
 

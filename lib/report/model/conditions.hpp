@@ -32,6 +32,8 @@ Conditions pooling_key_of(const results::Run& run, bool hosts_count = true);
 /// The settings and facts that numbers depend on: runs that agree in all of them are repetitions.
 Conditions factors_of(const results::Run& run);
 
+/// Whether the run trained on one device: also in mode ddp, since one rank has no gradients to sum.
+bool is_single_device(const results::Run& run);
 /// The command, the number of ranks (for io: those that took part), the number of nodes, and the
 /// settings that identify a group. For a run on a single device, settings of how ranks work
 /// together are left out, except the mode.

@@ -59,7 +59,7 @@ Cores cores_in(const Frame& frame, std::size_t row) {
 
 // Columns of "yes" or "no" about the run's mode, sync and strategy, which Groups::says() reads.
 void put_abilities(Frame& runs, const Run& run) {
-    runs.put({.name = "single_device"}, run.fact(fact::kSingleDevice));
+    runs.put({.name = "single_device"}, is_single_device(run) ? "yes" : "no");
     runs.put({.name = "uses_sync"}, run.fact(fact::kUsesSync));
     runs.put({.name = "baseline_sync"}, run.fact(fact::kBaselineSync));
     runs.put({.name = "baseline_strategy"}, run.fact(fact::kIsBaseline));
