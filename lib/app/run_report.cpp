@@ -117,9 +117,6 @@ std::string whole(const ChosenRuns& runs, const results::Run& run, const ReportS
 }
 
 void write_text(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
-    if (runs.headers().empty()) return sink(runs.nothing());
-    if (asked.asks_for_groups())
-        return sink(report::formats::groups_text(groups_of(runs, asked, "id")));
     if (!runs.choice().id.empty())
         return sink(whole(runs, runs.file().read(runs.choice().id), asked));
     const auto headers = runs.headers();
@@ -129,27 +126,6 @@ void write_text(const ChosenRuns& runs, const ReportSettings& asked, const Sink&
         list, headers.size(), runs.text(),
         fmt::format("ranklab report {} --run", base::shell_path(asked.file))));
     sink(fmt::format("\n{}", whole(runs, runs.file().read(headers.back().id), asked)));
-}
-
-// Without keys, groups by command and label: grouping by all settings may give thousands of rows.
-void write_markdown(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
-    sink(report::formats::groups_markdown(groups_of(runs, asked, "command,label"), runs.text()));
-}
-
-void write_latex(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
-    sink(report::formats::groups_latex(groups_of(runs, asked, "command,label"), runs.text()));
-}
-
-void write_json(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
-    if (asked.asks_for_groups())
-        return sink(report::formats::groups_json(groups_of(runs, asked, "id")));
-    report::formats::write_json(runs, sink);
-}
-
-void write_csv(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
-    if (asked.asks_for_groups())
-        return sink(report::formats::groups_csv(groups_of(runs, asked, "id")));
-    report::formats::write_csv(runs, sink);
 }
 
 // The newest chosen run of `command`. Throws OptionError with the text `otherwise` if none exists.
@@ -184,10 +160,6 @@ void write_why(const ChosenRuns& runs, const ReportSettings& asked, const Sink& 
     sink(asked.format == "json" ? json_of(found) + '\n' : text_of(found));
 }
 
-void write_html(const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
-    sink(report::page::html_page(runs, reference_folder()));
-}
-
 void write_proposal(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
     const auto centre = report::page::centre_of(
         shipped("configs/centres.ini", "configs/centres.ini"), asked.centre.value_or(""));
@@ -204,22 +176,37 @@ void write_against_published(const ChosenRuns& runs, const ReportSettings& asked
     sink(asked.format == "csv" ? csv_of(frame) : text_of(frame));
 }
 
+// How a format writes runs, and groups of runs. Without a writer of runs it always writes groups.
 struct Format {
     const char* name;
     void (*write)(const ChosenRuns&, const ReportSettings&, const Sink&);
+    std::string (*groups)(const report::model::Groups&, const std::string& chosen) = nullptr;
 };
+
+namespace formats = report::formats;
 
 // All formats. A new format is one line here.
 constexpr std::array kFormats{
-    Format{"text", write_text},
-    Format{"html", write_html},
-    Format{"json", write_json},
-    Format{"csv", write_csv},
-    Format{"markdown", write_markdown},
-    Format{"latex", write_latex},
+    Format{"text", write_text, formats::groups_text},
+    Format{"html",
+           [](const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
+               sink(report::page::html_page(runs, reference_folder()));
+           }},
+    Format{"json",
+           [](const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
+               formats::write_json(runs, sink);
+           },
+           formats::groups_json},
+    Format{"csv",
+           [](const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
+               formats::write_csv(runs, sink);
+           },
+           formats::groups_csv},
+    Format{"markdown", nullptr, formats::groups_markdown},
+    Format{"latex", nullptr, formats::groups_latex},
     Format{"nccl-tests", write_nccl_tests},
     Format{"gbench", [](const ChosenRuns& runs, const ReportSettings&,
-                        const Sink& sink) { report::formats::write_gbench(runs, sink); }},
+                        const Sink& sink) { formats::write_gbench(runs, sink); }},
     Format{"extrap", write_extrap},
     Format{"chrome-trace", write_chrome_trace},
 };
@@ -261,7 +248,14 @@ void write_asked(const ChosenRuns& runs, const ReportSettings& asked, const Sink
     if (asked.proposal) return write_proposal(runs, asked, sink);
     if (asked.against_published) return write_against_published(runs, asked, sink);
     if (asked.why) return write_why(runs, asked, sink);
-    std::ranges::find(kFormats, asked.format, &Format::name)->write(runs, asked, sink);
+    if (asked.format == "text" && runs.headers().empty()) return sink(runs.nothing());
+    const auto& format = *std::ranges::find(kFormats, asked.format, &Format::name);
+    if (format.groups == nullptr || (format.write != nullptr && !asked.asks_for_groups()))
+        return format.write(runs, asked, sink);
+    // Without keys, groups by command and label: by all settings a file may have thousands of
+    // groups.
+    const char* const keys = format.write == nullptr ? "command,label" : "id";
+    sink(format.groups(groups_of(runs, asked, keys), runs.text()));
 }
 
 int show(const options::Options& given, const Words& /*words*/) {

@@ -44,13 +44,14 @@ std::string runs_text(const Frame& list, std::size_t all, const std::string& cho
 /// measured no message.
 std::string nccl_text(const results::Run& run);
 
-/// The table of groups with their scaling, and the verdicts.
-std::string groups_text(const model::Groups& groups);
+/// The table of groups with their scaling, and the verdicts; Markdown and LaTeX with the words for
+/// the chosen runs.
+std::string groups_text(const model::Groups& groups, const std::string& chosen = "");
 std::string groups_markdown(const model::Groups& groups, const std::string& chosen);
 std::string groups_latex(const model::Groups& groups, const std::string& chosen);
-std::string groups_csv(const model::Groups& groups);
+std::string groups_csv(const model::Groups& groups, const std::string& chosen = "");
 /// One line {"schema":1,"group_by":[...],"efficiency_per":"core","groups":[...],"findings":[...]}.
-std::string groups_json(const model::Groups& groups);
+std::string groups_json(const model::Groups& groups, const std::string& chosen = "");
 
 // Formats for other programs. Each writer holds one run at a time in memory.
 

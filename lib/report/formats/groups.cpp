@@ -159,7 +159,7 @@ Json finding_json(const Finding& finding) {
 
 }  // namespace
 
-std::string groups_text(const Groups& groups) {
+std::string groups_text(const Groups& groups, const std::string&) {
     return written(groups, [](const Groups&, const Frame& frame, const auto& sentences) {
         std::string text = text_of(frame) + '\n';
         for (const auto& one : sentences) text += base::wrapped("", base::one_line(one));
@@ -186,11 +186,11 @@ std::string groups_latex(const Groups& all, const std::string& chosen) {
     });
 }
 
-std::string groups_csv(const Groups& groups) {
+std::string groups_csv(const Groups& groups, const std::string&) {
     return csv_of(frame_of(groups, model::scaling_of(groups)));
 }
 
-std::string groups_json(const Groups& groups) {
+std::string groups_json(const Groups& groups, const std::string&) {
     const model::Scaling scaling = model::scaling_of(groups);
     Json rows = Json::array(), findings = Json::array();
     for (const std::size_t group : groups.all()) rows.push_back(group_json(groups, scaling, group));
