@@ -67,8 +67,8 @@ Posterior::Posterior(std::span<const CurvePoint> points, Scaling scaling, double
     share_ = (1 + base::real(points.size())) / processes_;
     for (const Model& model : kModels) {
         const auto axes = axes_of(model);
-        // The time at the first point is a parameter, too; the noise takes two more points, or one
-        // with a level, whose prior is narrow.
+        // The time at the first point is a parameter, too; the noise takes two more points. The
+        // level takes none: its prior is narrow.
         if (points.size() < axes.size() + (level_begins_ > 0 ? 2 : 3)) continue;
         const auto found = curves_of(model, axes);
         const double noise = std::ranges::min(found, {}, &Curve::noise).noise;
