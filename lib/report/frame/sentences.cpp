@@ -71,12 +71,8 @@ constexpr std::array kVerdicts{
     Words{Verdict::weak_scaling, "weak_scaling",
           "weak scaling: {subject} keeps {ratio} of the rate per {unit} of {against}{interval}"},
     Words{Verdict::weak_scaling_undecided, "weak_scaling_undecided",
-          "weak scaling: {subject} keeps {ratio} of the rate per {unit} of {against}; too few runs "
-          "for an interval"},
-    Words{
-        Verdict::weak_scaling_other_load, "weak_scaling_other_load",
-        "weak scaling undecided: {subject} kept {ratio} of the rate per {unit} of {against}; other "
-        "processes used their hosts differently"},
+          "weak scaling undecided: {subject} keeps {ratio} of the rate per {unit} of {against}; "
+          "{value}"},
     Words{Verdict::no_efficiency, "no_efficiency",
           "weak scaling: {subject} has no efficiency: {value}"},
     Words{Verdict::best_tier, "best_tier",

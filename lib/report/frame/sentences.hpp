@@ -62,7 +62,6 @@ enum class Verdict {
     other_load,  ///< other processes used the hosts of the compared rows differently
     weak_scaling,
     weak_scaling_undecided,
-    weak_scaling_other_load,
     no_efficiency,
     best_tier,
     all_alike,

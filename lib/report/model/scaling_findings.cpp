@@ -136,8 +136,10 @@ Finding weak_finding(const Scaling& scaling, const Groups& groups, std::size_t r
         finding.value = why_no_efficiency(groups.cores(base), groups.cores(row));
     } else if (std::isnan(efficiency.ci.low)) {
         finding.verdict = Verdict::weak_scaling_undecided;
+        finding.value = "too few runs for an interval";
     } else if (groups.load(base).differs_from(groups.load(row))) {
-        finding.verdict = Verdict::weak_scaling_other_load;
+        finding.verdict = Verdict::weak_scaling_undecided;
+        finding.value = "other processes used their hosts differently";
     }
     return finding;
 }

@@ -363,7 +363,7 @@ TEST(Scaling, NoVerdictRestsOnRowsBesideDifferentLoad) {
     };
     EXPECT_EQ(of(0.1, 0, false).findings.at(0).verdict, Verdict::fastest);
     EXPECT_EQ(of(6, 0, false).findings.at(0).verdict, Verdict::other_load);
-    EXPECT_EQ(of(0, 1, true).findings.at(0).verdict, Verdict::weak_scaling_other_load);
+    EXPECT_EQ(of(0, 1, true).findings.at(0).verdict, Verdict::weak_scaling_undecided);
     EXPECT_EQ(of(NAN, NAN, true).findings.at(0).verdict, Verdict::weak_scaling);
     EXPECT_TRUE(of(0, 1, true).table.rows[1].has(CaveatKind::load_differs));
 }
