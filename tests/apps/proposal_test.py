@@ -61,6 +61,17 @@ class Proposal(cli.Case):
         for found, step_s in zip(hours, (0.4 / 0.88, 0.4 / 0.88 / 4)):
             self.assertAlmostEqual(found / (1e6 * step_s / 3600), 1, 2)
 
+    def test_a_missing_value_is_no_failed_test_and_the_text_keeps_the_notes(self):
+        """2, 3 and 4 ranks share two CPUs: no row has a speedup per doubling, and no point has a place among published ones."""
+        crowd = [one for i, ranks in enumerate((2, 3, 4)) for one in runs(ranks, False, 10 * i, 3)]
+        for one in crowd: one["hosts"] = [(rank, rank, "node0", "0-1", "cpu") for rank in range(len(one["hosts"]))]
+        text = self.proposal(files.write(self.folder / "c.h5", crowd), "--centre", "csc", "--format", "latex").split("Text}")[1]
+        self.assertIn("no scale above 2 ranks on 1 node has", text)
+        self.assertRegex(text, r"oversubscribed: 4 compute threads on 2 CPUs \(4 ranks\)")
+        result = cli.ranklab("report", "c.h5", "--against-published", cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertIn("2 points oversubscribed", result.stderr)
+
     def test_single_runs_have_no_interval_and_it_is_said(self):
         text = self.proposal(self.made(1), "--centre", "csc", "--planned-steps", 1000, "--format", "latex")
         self.assertRegex(text, r"4 ranks on 1 node\b.*\b1\.85\b.*CSC")
