@@ -202,13 +202,16 @@ std::string io_result(const Run& run) {
 
 std::string comm_answer(const Run& run) {
     auto messages = model::messages_of(run);
-    std::string text;
     // Latency and bandwidth are of the operation whose time the line `result` has. A model's
     // buckets have neither: `result` has their sum.
     const Message* const headline = model::headline_message(run, messages);
-    for (const auto& curve : model::size_curves_of(run))
-        if (headline != nullptr && std::ranges::count(curve, headline->row, &Message::row) > 0)
-            text += screen_line("latency", smallest(curve)) + screen_line("bandwidth", peak(curve));
+    auto same = messages;
+    std::erase_if(same, [&](const Message& one) {
+        return headline == nullptr || one.place != headline->place ||
+               model::full_name(one) != model::full_name(*headline);
+    });
+    std::string text =
+        screen_line("latency", smallest(same)) + screen_line("bandwidth", peak(same));
     for (auto& one : model::messages_of(run, "buckets"))
         one.op = "bucket", one.redop = "sum", messages.push_back(std::move(one));
     text += "\n" + text_of(messages_frame(messages));
