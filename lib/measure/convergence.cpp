@@ -33,13 +33,13 @@ void Convergence::look(comm::Communicator& control, std::span<const double> sinc
     std::vector<double> slowest(since.begin(), since.end());
     control.allreduce(comm::view(std::span(slowest)), comm::ReduceOp::max);
     seen_ += std::ssize(since);
-    next_ = std::max(seen_ + 1, static_cast<std::int64_t>(std::ceil(1.25 * base::real(seen_))));
+    next_ = 2 * seen_;
     if (control.rank() == 0) {
         newest_.insert(newest_.end(), slowest.begin(), slowest.end());
         if (newest_.size() > kMostSamples)
             newest_.erase(newest_.begin(), newest_.end() - kMostSamples);
         judge();
-        reached_ = looks_.back().half_width <= target_;
+        reached_ = looks_.back().half_width <= target_ && looks_.back().effective_n >= kFewest;
     }
     reached_ = comm::from_root(control, reached_);
 }
@@ -51,14 +51,19 @@ void Convergence::judge() {
                       .low = estimate.ci.low,
                       .high = estimate.ci.high,
                       .half_width = stats::relative_half_width(estimate),
-                      .effective_n = estimate.dependence.effective_n,
+                      .effective_n = estimate.effective_n,
                       .method = estimate.method});
 }
 
 std::string Convergence::text(const std::string& unit) const {
     const double found = looks_.empty() ? std::nan("") : looks_.back().half_width;
     const std::string after = fmt::format("{} after {} {}", percent(found), seen_, unit);
-    return reached_ ? after : fmt::format("{}, {} wanted", after, percent(target_));
+    if (reached_) return after;
+    const bool few = found <= target_;
+    return fmt::format("{}, {} wanted", after,
+                       few ? fmt::format("worth {:.0f} independent ones; {:.0f}",
+                                         looks_.back().effective_n, kFewest)
+                           : percent(target_));
 }
 
 }  // namespace ranklab::measure

@@ -27,11 +27,14 @@ class Convergence {
   public:
     /// A check uses at most this many samples, the newest ones (2 MiB).
     static constexpr std::size_t kMostSamples = std::size_t{1} << 18U;
+    /// Effective samples below which no interval ends the run: few samples may look alike by
+    /// chance.
+    static constexpr double kFewest = 15;
 
     /// Without --target-ci: never due, never reached.
     Convergence() = default;
-    /// `target`: the relative half-width to reach. Checks after `least` samples, then whenever the
-    /// number of samples has grown by a quarter, so that all checks together cost little.
+    /// `target`: the relative half-width to reach. Checks after `least` samples, then whenever
+    /// their number has doubled: each check is one more chance to stop at too narrow an interval.
     Convergence(double target, std::int64_t least) : target_(target), next_(least) {}
 
     bool wanted() const { return target_ > 0; }

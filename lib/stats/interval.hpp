@@ -8,28 +8,21 @@
 
 namespace ranklab::stats {
 
-/// Autocorrelation of one series of samples, in the order measured.
-struct Dependence {
+/// The median of one series of samples, with an interval that allows for autocorrelation.
+struct MedianEstimate {
+    double value = kNone;
+    Interval ci;              ///< NaN below n = 6
+    const char* method = "";  ///< "order statistics", "long-run variance"; "" without an interval
     /// Lag-1 autocorrelation of the normal scores of the samples' ranks, so that neither the shape
     /// of the distribution nor an outlier changes it. NaN below n = 3, and if all samples are equal
     /// or one is NaN.
     double lag1 = kNone;
     /// Effective sample size: n over the inflation of the long-run variance of "is below the
-    /// median" (flat-top window, Politis's adaptive bandwidth); n if no correlation is significant.
+    /// median" that widens the interval. n below 10 samples, which do not show their dependence.
     double effective_n = kNone;
-    double block_length = 0;  ///< samples per bootstrap block; 0: samples look independent
-    bool too_few = false;     ///< effective_n is too small for an interval of the median
 };
-
-/// A median with an interval that accounts for autocorrelation.
-struct MedianEstimate {
-    double value = kNone;
-    Interval ci;  ///< NaN below n = 6, and below 10 effective samples of a correlated series
-    const char* method = "";  ///< "order statistics", "block bootstrap"; "" without an interval
-    Dependence dependence;
-};
-/// Uses order statistics for samples that look independent, otherwise the block bootstrap.
-/// `samples` are in the order measured.
+/// Takes the interval of independent samples, and widens it by the series' dependence; if need be
+/// beyond the smallest and largest sample. `samples` are in the order measured.
 MedianEstimate estimate_median(std::span<const double> samples);
 
 /// The longer side of the interval divided by the median; NaN without an interval.

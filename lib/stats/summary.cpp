@@ -32,28 +32,24 @@ double quantile_of_sorted(std::span<const double> x, double q) {
     return fraction == 0 ? x[below] : between(x[below], x[below + 1], fraction);
 }
 
-IntervalRanks median_ranks(std::size_t n) {
-    constexpr std::size_t kInterpolatedFrom = 30;
+double median_rank(std::size_t n, std::size_t interpolated_from) {
     const auto [l, below] = binomial_rank(n, 0.5, (1 - kConfidence) / 2);
-    if (l < 1 || 2 * l > n) return {};
-    IntervalRanks ranks{l, n + 1 - l, 0};
-    if (n < kInterpolatedFrom || 2 * l == n) return ranks;
+    if (l < 1 || 2 * l > n) return 0;
+    const double rank = base::real(l);
+    if (n < interpolated_from || 2 * l == n) return rank;
     // x(l) gives more coverage than asked for and x(l + 1) less (Hettmansperger & Sheather 1986).
     const double size = base::real(n);
-    const double rank = base::real(l);
     const double next = binomial_probability(n, 0.5, l);
     const double share = (1 - 2 * below - kConfidence) / (2 * next);
-    ranks.weight = std::clamp((size - rank) * share / (rank + (size - 2 * rank) * share), 0.0, 1.0);
-    return ranks;
+    return rank + std::clamp((size - rank) * share / (rank + (size - 2 * rank) * share), 0.0, 1.0);
 }
 
-Interval interval_at(const IntervalRanks& ranks, std::span<const double> x) {
-    if (ranks.low == 0) return {};
-    const double low = x[ranks.low - 1];
-    const double high = x[ranks.high - 1];
-    if (ranks.weight == 0) return {low, high};
-    return {between(low, x[ranks.low], ranks.weight),
-            between(high, x[ranks.high - 2], ranks.weight)};
+Interval interval_at(double rank, std::span<const double> x) {
+    if (rank == 0) return {};
+    const auto low = static_cast<std::size_t>(rank), high = x.size() + 1 - low;
+    const double weight = rank - base::real(low);
+    if (weight == 0) return {x[low - 1], x[high - 1]};
+    return {between(x[low - 1], x[low], weight), between(x[high - 1], x[high - 2], weight)};
 }
 
 double quantile(std::span<const double> samples, double q) {
@@ -72,7 +68,7 @@ Summary summarise(std::span<const double> samples) {
     summary.max = x->back();
     summary.p95 = quantile_of_sorted(*x, 0.95);
     summary.p99 = quantile_of_sorted(*x, 0.99);
-    summary.ci95 = interval_at(median_ranks(x->size()), *x);
+    summary.ci95 = interval_at(median_rank(x->size()), *x);
     return summary;
 }
 

@@ -54,19 +54,15 @@ std::optional<std::vector<double>> sorted(std::span<const double> samples);
 /// `x` is sorted and has at least one value.
 double quantile_of_sorted(std::span<const double> x, double q);
 
-/// An interval as ranks (from 1) of sorted samples. Its ends lie the fraction `weight` of the way
-/// from x(low) to x(low + 1), and from x(high) to x(high - 1). low = 0: no interval.
-struct IntervalRanks {
-    std::size_t low = 0, high = 0;
-    double weight = 0;
-};
 /// Distribution-free interval of the median of n independent samples: order statistics x(l), x(u)
 /// with the largest l such that P(Bin(n, 1/2) < l) <= (1 - kConfidence) / 2, and u = n + 1 - l
-/// (Hahn & Meeker, Statistical Intervals, 5.2). Its coverage is 95 to 98 %. From n = 30 on the ends
-/// are interpolated towards x(l + 1), x(u - 1) for 95 % (Hettmansperger & Sheather, Statistics &
-/// Probability Letters 4, 1986). No interval below n = 6.
-IntervalRanks median_ranks(std::size_t n);
-/// The interval's ends in the sorted samples `x`; NaN without an interval.
-Interval interval_at(const IntervalRanks& ranks, std::span<const double> x);
+/// (Hahn & Meeker, Statistical Intervals, 5.2). Its coverage is 95 to 98 %. From
+/// n = `interpolated_from` on the ends are interpolated towards x(l + 1), x(u - 1) for 95 %
+/// (Hettmansperger & Sheather, Statistics & Probability Letters 4, 1986). Returns l, with the
+/// fraction of the way to l + 1; 0 below n = 6: no interval.
+double median_rank(std::size_t n, std::size_t interpolated_from = 30);
+/// From this rank (1 .. (n + 1) / 2, not always whole) to its mirror image in the sorted samples
+/// `x`; NaN at rank 0.
+Interval interval_at(double rank, std::span<const double> x);
 
 }  // namespace ranklab::stats

@@ -95,7 +95,7 @@ void add_row(results::Rows& table, const Measurement& m, const Series& series) {
     if (table.size() >= kMostRows) return;
     const auto whole = [](std::size_t count) { return static_cast<std::int64_t>(count); };
     const auto& [estimate, outliers, warmup_fixed, warmup_detected] = series;
-    table.add({m.name, whole(m.rows()), estimate.dependence.lag1, estimate.dependence.effective_n,
+    table.add({m.name, whole(m.rows()), estimate.lag1, estimate.effective_n,
                std::string(estimate.method), whole(outliers.below), whole(outliers.above),
                whole(warmup_fixed), whole(warmup_detected)});
 }
@@ -106,6 +106,16 @@ void warn_of_width(results::Run& run, const Measurement& m) {
     if (!std::isfinite(low) || !std::isfinite(high) || !(median > 0) || high - low < median) return;
     run.warnings.push_back(fmt::format(
         "{}: the 95 % interval is as wide as the value; measure longer (--target-ci 5%)", m.name));
+}
+
+void warn_of_dependence(results::Run& run, const Measurement& m, double effective) {
+    constexpr double kFew = 10;
+    const double n = base::real(m.rows());
+    if (effective >= std::min(kFew, n / 4)) return;
+    run.warnings.push_back(
+        fmt::format("{}: the {} samples are autocorrelated, worth {:.0f} independent ones; measure "
+                    "longer",
+                    m.name, m.rows(), std::max(1.0, effective)));
 }
 
 }  // namespace
@@ -119,11 +129,7 @@ void add_statistics(results::Run& run) {
         m.summary.ci95 = series.estimate.ci;
         if (matters(m, run)) add_row(table, m, series);
         if (is_whole(m)) warn_of_width(run, m);
-        if (is_whole(m) && series.estimate.dependence.too_few)
-            run.warnings.push_back(fmt::format(
-                "{}: no 95 % interval: the {} samples are autocorrelated, worth {:.0f} independent "
-                "ones; measure longer",
-                m.name, m.rows(), series.estimate.dependence.effective_n));
+        if (is_whole(m)) warn_of_dependence(run, m, series.estimate.effective_n);
     }
     if (table.size() > 0) run.tables.push_back(std::move(table).table());
 }

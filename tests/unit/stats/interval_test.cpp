@@ -13,10 +13,6 @@ namespace {
 
 using namespace simulated;
 
-Dependence dependence_of(std::span<const double> samples) {
-    return estimate_median(samples).dependence;
-}
-
 bool holds(const Interval& interval, double value) {
     return interval.low <= value && value <= interval.high;
 }
@@ -27,25 +23,85 @@ TEST(EstimateMedian, CoversIndependentSamples) {
             return holds(estimate_median(lognormal(random, n, 1)).ci, 1);
         });
         EXPECT_GE(covered, 93 - kAllowance) << "n = " << n;
-        EXPECT_LE(covered, 97 + kAllowance) << "n = " << n;
+        // A short series cannot exclude that its samples depend on each other.
+        EXPECT_LE(covered, (n < 200 ? 98.5 : 97) + kAllowance) << "n = " << n;
     }
 }
 
-// Twenty strongly correlated samples mostly give no interval, so that wrong ones are rare.
-TEST(EstimateMedian, HasNoIntervalOfTooFewCorrelatedSamples) {
-    int given = 0, wrong = 0;
-    Random random(5);
-    constexpr int kSeries = 500;
-    for (int i = 0; i < kSeries; ++i) {
-        const auto ci = estimate_median(lognormal(random, 20, 0.3, 0.8)).ci;
-        given += std::isnan(ci.low) ? 0 : 1;
-        wrong += !std::isnan(ci.low) && !holds(ci, 1) ? 1 : 0;
+enum class Kind { normal, lognormal, outliers };
+
+// AR(1) series of median 1.
+std::vector<double> series(Random& random, Kind kind, std::size_t n, double phi) {
+    std::vector<double> x = lognormal(random, n, 1, phi);
+    if (kind == Kind::lognormal) return x;
+    for (double& value : x) {
+        value = 1 + 0.05 * std::log(value);
+        if (kind == Kind::outliers && random.uniform() < 0.05)
+            value += random.uniform() < 0.5 ? 0.5 : -0.5;
     }
-    EXPECT_LE(wrong, kSeries / 20) << given << " intervals";
-    int independent = 0;
-    for (int i = 0; i < kSeries; ++i)
-        independent += std::isnan(estimate_median(lognormal(random, 20, 0.3)).ci.low) ? 0 : 1;
-    EXPECT_GE(independent, 0.8 * kSeries);
+    return x;
+}
+
+// Levels of the four quarters that vary as much as the samples around them.
+std::vector<double> quarters(Random& random, std::size_t n) {
+    std::vector<double> x = normal(random, n, 1, 0.02);
+    const std::vector<double> levels = normal(random, 4, 0, 0.02);
+    for (std::size_t i = 0; i < n; ++i) x[i] += levels[4 * i / n];
+    return x;
+}
+
+// docs/measurement.md has the coverage by more simulations.
+TEST(EstimateMedian, CoversShortSeries) {
+    for (const std::size_t n : {10U, 12U, 15U, 17U, 20U, 25U, 30U, 40U, 49U, 50U, 70U, 100U})
+        for (const Kind kind : {Kind::normal, Kind::lognormal, Kind::outliers})
+            for (const double phi : {0.0, 0.3, 0.5, 0.8}) {
+                const double covered = per_cent(100 * n, [&](Random& random) {
+                    return holds(estimate_median(series(random, kind, n, phi)).ci, 1);
+                });
+                const double least = phi < 0.8 ? 93 : kind == Kind::outliers ? 87 : 90;
+                EXPECT_GE(covered, least - kAllowance) << n << " phi " << phi << " " << int(kind);
+            }
+}
+
+TEST(EstimateMedian, CoversQuartersOfDifferentLevel) {
+    for (const std::size_t n : {12U, 20U, 40U, 100U})
+        EXPECT_GE(per_cent(n,
+                           [&](Random& random) {
+                               return holds(estimate_median(quarters(random, n)).ci, 1);
+                           }),
+                  87 - kAllowance)
+            << n;
+}
+
+// What the dependence that samples might have costs those that have none.
+TEST(EstimateMedian, IsLittleWiderForIndependentSamples) {
+    for (const std::size_t n : {10U, 15U, 20U, 30U, 50U, 100U, 1000U}) {
+        Random random(n);
+        std::vector<double> widths, independent;
+        for (int i = 0; i < 400; ++i) {
+            const auto x = series(random, Kind::normal, n, 0);
+            const auto ci = estimate_median(x).ci, ordinary = summarise(x).ci95;
+            widths.push_back(ci.high - ci.low);
+            independent.push_back(ordinary.high - ordinary.low);
+        }
+        EXPECT_LE(summarise(widths).median, 1.3 * summarise(independent).median) << n;
+        if (n >= 20) {
+            EXPECT_LE(summarise(widths).mean, 1.3 * summarise(independent).mean) << n;
+        }
+    }
+}
+
+// Samples that lie on one side of the truth reach it beyond their ends, on a scale that keeps times
+// above 0.
+TEST(EstimateMedian, ReachesBeyondItsSamples) {
+    std::vector<double> rising(12);
+    for (std::size_t i = 0; i < rising.size(); ++i) rising[i] = 1 + static_cast<double>(i);
+    const auto ci = estimate_median(rising).ci;
+    EXPECT_GT(ci.low, 0);
+    EXPECT_LT(ci.low, 1);
+    EXPECT_GT(ci.high, 12);
+    for (double& value : rising) value -= 6;
+    EXPECT_LT(estimate_median(rising).ci.low, -5);
 }
 
 TEST(EstimateMedian, CoversCorrelatedSeries) {
@@ -82,8 +138,8 @@ TEST(EstimateMedian, BelowSixThereIsNoInterval) {
 
 TEST(EstimateMedian, SaysByWhichMethod) {
     Random random(4);
-    EXPECT_STREQ(estimate_median(lognormal(random, 500, 0.1)).method, "order statistics");
-    EXPECT_STREQ(estimate_median(lognormal(random, 500, 0.1, 0.5)).method, "block bootstrap");
+    EXPECT_STREQ(estimate_median(lognormal(random, 9, 0.1)).method, "order statistics");
+    EXPECT_STREQ(estimate_median(lognormal(random, 500, 0.1, 0.5)).method, "long-run variance");
 }
 
 TEST(EstimateMedian, EqualSamplesHaveAnIntervalOfNoWidth) {
@@ -91,16 +147,15 @@ TEST(EstimateMedian, EqualSamplesHaveAnIntervalOfNoWidth) {
     EXPECT_EQ(estimate.ci.low, 2.5);
     EXPECT_EQ(estimate.ci.high, 2.5);
     EXPECT_EQ(relative_half_width(estimate), 0);
-    EXPECT_TRUE(std::isnan(estimate.dependence.lag1));
-    EXPECT_EQ(estimate.dependence.effective_n, 40);
-    EXPECT_FALSE(estimate.dependence.too_few);
+    EXPECT_TRUE(std::isnan(estimate.lag1));
+    EXPECT_EQ(estimate.effective_n, 40);
 }
 
 TEST(EstimateMedian, NotANumberSpoilsIt) {
     const MedianEstimate estimate = estimate_median(std::vector<double>{1, 2, NAN, 4, 5, 6, 7});
     EXPECT_TRUE(std::isnan(estimate.value));
     EXPECT_TRUE(std::isnan(estimate.ci.low));
-    EXPECT_TRUE(std::isnan(estimate.dependence.lag1));
+    EXPECT_TRUE(std::isnan(estimate.lag1));
 }
 
 TEST(RelativeHalfWidth, IsOfTheLongerSide) {
@@ -122,7 +177,7 @@ TEST(Dependence, FindsTheCorrelationAndTheEffectiveNumber) {
     };
     for (const double phi : {0.3, 0.5, 0.8}) {
         Random random(5);
-        const Dependence found = dependence_of(lognormal(random, 100000, 1, phi));
+        const MedianEstimate found = estimate_median(lognormal(random, 100000, 1, phi));
         EXPECT_NEAR(found.lag1, phi, 0.02);
         EXPECT_NEAR(found.effective_n / effective(phi, 100000), 1, 0.15) << "phi = " << phi;
     }
@@ -132,29 +187,24 @@ TEST(Dependence, AFewFarOutSamplesDoNotHideIt) {
     Random random(6);
     std::vector<double> x = lognormal(random, 400, 0.1, 0.5);
     for (std::size_t i = 20; i < x.size(); i += 60) x[i] *= 1000;
-    EXPECT_GT(dependence_of(x).lag1, 0.3);
+    EXPECT_GT(estimate_median(x).lag1, 0.3);
 }
 
-TEST(Dependence, IndependentSeriesAreSeldomWarnedOf) {
-    for (const std::size_t n : {6U, 10U, 20U, 30U, 50U, 100U, 300U, 999U, 1000U})
-        EXPECT_LE(per_cent(8,
-                           [&](Random& random) {
-                               return dependence_of(lognormal(random, n, 0.5)).too_few;
-                           }),
-                  // 20 to 49 samples hardly tell a relevant correlation from none.
-                  (n >= 20 && n < 50 ? 12 : 5) + kAllowance)
-            << "n = " << n;
-}
-
-TEST(Dependence, FewIndependentSamplesAreWarnedOf) {
-    const auto warned = [](std::size_t n, double phi) {
-        return per_cent(9, [&](Random& random) {
-            return dependence_of(lognormal(random, n, 0.5, phi)).too_few;
-        });
-    };
-    EXPECT_GE(warned(20, 0.9), 95 - kAllowance);
-    EXPECT_LE(warned(200, 0.3), 5 + kAllowance);
-    EXPECT_LE(warned(1000, 0.8), 1 + kAllowance);
+TEST(Dependence, IndependentSeriesKeepMostOfTheirSize) {
+    for (const std::size_t n : {6U, 10U, 20U, 30U, 50U, 100U, 300U, 1000U}) {
+        const auto share = [&](double phi) {
+            Random random(8);
+            std::vector<double> shares;
+            for (int i = 0; i < 200; ++i)
+                shares.push_back(estimate_median(lognormal(random, n, 0.5, phi)).effective_n /
+                                 static_cast<double>(n));
+            return quantile(shares, 0.5);
+        };
+        EXPECT_GE(share(0), 0.6) << n;
+        if (n >= 20) {
+            EXPECT_LE(share(0.9), 0.15) << n;
+        }
+    }
 }
 
 // In 8,000 simulations the coverage was 94.3, 94.1 and 93.8 % (standard error 0.3). Below 93 % the
@@ -180,9 +230,9 @@ TEST(Dependence, DriftAndAlternation) {
         drift[i] += 0.05 * static_cast<double>(i) / 2000;
         alternating[i] += i % 2 == 0 ? 0.05 : 0;
     }
-    EXPECT_LT(dependence_of(drift).effective_n, 200);
-    EXPECT_LT(dependence_of(alternating).lag1, -0.5);
-    EXPECT_LE(dependence_of(alternating).effective_n, 2000);
+    EXPECT_LT(estimate_median(drift).effective_n, 200);
+    EXPECT_LT(estimate_median(alternating).lag1, -0.5);
+    EXPECT_LE(estimate_median(alternating).effective_n, 2000);
 }
 
 TEST(Ratio, IsThatOfTheMedians) {

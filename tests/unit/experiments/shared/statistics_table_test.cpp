@@ -48,7 +48,7 @@ TEST(Statistics, TheIntervalAllowsForCorrelation) {
     EXPECT_EQ(seen.low, stats::estimate_median(steps).ci.low);
     EXPECT_EQ(seen.high, stats::estimate_median(steps).ci.high);
     EXPECT_GT(seen.high - seen.low, 1.2 * (ordinary.high - ordinary.low));
-    EXPECT_THAT(*run.tables.at(0).find<std::string>("method"), ElementsAre("block bootstrap"));
+    EXPECT_THAT(*run.tables.at(0).find<std::string>("method"), ElementsAre("long-run variance"));
 }
 
 TEST(Statistics, AnIntervalAsWideAsItsValueIsWarnedOf) {
