@@ -16,8 +16,6 @@
 namespace ranklab::app {
 namespace {
 
-constexpr const char* kMinEffect = "3%";
-
 const ProgramText kText{
     "compare", "A B [options]",
     "Is B different from A? A and B are results files, or labels or revisions (label:TEXT, "
@@ -62,7 +60,7 @@ Words listed(const Words& texts) {
 
 double min_effect_of(const CompareSettings& asked) {
     if (!asked.fail_on_regression)
-        return fraction("min-effect", asked.min_effect.value_or(kMinEffect));
+        return asked.min_effect ? fraction("min-effect", *asked.min_effect) : stats::kMinEffect;
     const double gate = fraction("fail-on-regression", *asked.fail_on_regression);
     if (asked.min_effect && fraction("min-effect", *asked.min_effect) != gate)
         throw base::OptionError(
@@ -112,8 +110,8 @@ options::Schema rows() {
                "measurements to compare (default: the headline ones of the command)")
         .text("min-effect", &S::min_effect, "P%",
               fmt::format("the smallest change of interest; to find a change of 5 % reliably, give "
-                          "3 % (default: {})",
-                          kMinEffect))
+                          "3 % (default: {:g}%)",
+                          100 * stats::kMinEffect))
         .formerly("smallest")
         .text("fail-on-regression", &S::fail_on_regression, "P%",
               "exit with 4 if a measurement is worse by this much; also sets --min-effect")

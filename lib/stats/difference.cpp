@@ -199,7 +199,7 @@ std::vector<double> holm(std::span<const double> p) {
 }
 
 Difference difference(std::span<const double> a, std::span<const double> b) {
-    return {a.size(), b.size(), estimate_ratio(b, a), mann_whitney(a, b)};
+    return {a.size(), b.size(), run_ratio(b, a), mann_whitney(a, b)};
 }
 
 Verdict judge(const Difference& difference, double corrected_p, double min_effect, Better better) {
@@ -228,13 +228,10 @@ std::size_t runs_needed(std::span<const double> a, std::span<const double> b, do
     const double variance = spread.squares / chi_square_quantile(1 - kPower, spread.degrees);
     const double beta = normal_quantile(kPower);
     const double tests = base::real(std::max<std::size_t>(1, compared));
-    // judge() needs both: the interval of the ratio of medians (for normal samples pi/2 the
-    // variance of means) and the corrected rank test (3/pi as efficient as the t test).
-    const double interval =
-        std::numbers::pi / 2 * std::pow(normal_quantile(1 - kLevel / 2) + beta, 2);
+    // The corrected rank test is 3/pi as efficient as the t test of judge()'s interval.
     const double test =
         std::numbers::pi / 3 * std::pow(normal_quantile(1 - kLevel / 2 / tests) + beta, 2);
-    const double runs = 2 * std::max(interval, test) * variance / (min_effect * min_effect);
+    const double runs = 2 * test * variance / (min_effect * min_effect);
     return std::max(kFewestRuns, static_cast<std::size_t>(std::min(1e9, std::ceil(runs))));
 }
 

@@ -27,9 +27,12 @@ enum class Better { less, more, neither };
 /// other_load: a caller's, whose sides ran beside different load by other processes.
 enum class Verdict { better, worse, same, changed, too_noisy, too_few_runs, other_load };
 
+inline constexpr std::size_t kFewestRuns = 5;  ///< runs that a verdict needs on each side
+inline constexpr double kMinEffect = 0.03;     ///< smallest relative change of interest, by default
+
 struct Difference {
     std::size_t n_a = 0, n_b = 0;
-    RatioEstimate ratio;  ///< median B / median A
+    RatioEstimate ratio;  ///< median B / median A, by run_ratio
     RankTest test;
 };
 Difference difference(std::span<const double> a, std::span<const double> b);

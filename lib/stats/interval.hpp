@@ -33,12 +33,6 @@ struct RatioEstimate {
     Interval ci;
 };
 
-inline constexpr std::size_t kFewestRuns = 5;  ///< values that an interval needs on each side
-/// Ratio of the medians of two sets of runs. The interval is a percentile bootstrap that resamples
-/// both sides with a fixed seed; NaN if a side has fewer than kFewestRuns values.
-RatioEstimate estimate_ratio(std::span<const double> numerator,
-                             std::span<const double> denominator);
-
 /// Ratio of the medians of paired samples, such as two measurements of one step. The bootstrap
 /// draws whole pairs, so that a disturbance of both samples of a pair cancels out. The interval is
 /// NaN below 6 pairs and if the sides have different sizes.

@@ -64,23 +64,6 @@ bool all_positive(std::span<const double> values) {
 
 }  // namespace
 
-RatioEstimate estimate_ratio(std::span<const double> numerator,
-                             std::span<const double> denominator) {
-    const auto a = sorted(numerator);
-    const auto b = sorted(denominator);
-    if (!a || !b || a->empty() || b->empty()) return {};
-    RatioEstimate estimate{ratio_of(quantile_of_sorted(*a, 0.5), quantile_of_sorted(*b, 0.5)), {}};
-    if (std::min(a->size(), b->size()) < kFewestRuns) return estimate;
-    std::mt19937_64 random(kSeed);
-    std::vector<double> above(a->size()), below(b->size());
-    estimate.ci = interval_of_resamples(a->size() + b->size(), [&] {
-        for (double& value : above) value = (*a)[drawn(random, a->size())];
-        for (double& value : below) value = (*b)[drawn(random, b->size())];
-        return ratio_of(quantile(above, 0.5), quantile(below, 0.5));
-    });
-    return estimate;
-}
-
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator,
                                     std::span<const double> denominator) {
     constexpr std::size_t kFewestPairs = 6;
@@ -102,7 +85,7 @@ RatioEstimate estimate_paired_ratio(std::span<const double> numerator,
 
 RatioEstimate run_ratio(std::span<const double> numerator, std::span<const double> denominator) {
     constexpr std::size_t kFewest = 3;
-    RatioEstimate estimate{quantile(numerator, 0.5) / quantile(denominator, 0.5), {}};
+    RatioEstimate estimate{ratio_of(quantile(numerator, 0.5), quantile(denominator, 0.5)), {}};
     const bool enough = std::min(numerator.size(), denominator.size()) >= kFewest;
     if (!enough || !all_positive(numerator) || !all_positive(denominator)) return estimate;
     const Logs a = logs_of(numerator), b = logs_of(denominator);

@@ -18,7 +18,7 @@
 namespace ranklab::report::compare {
 
 struct CompareOptions {
-    double min_effect = 0.03;  ///< smallest relative change of interest: 0.03 = 3 %
+    double min_effect = stats::kMinEffect;
     /// Names; empty: the command's headline measurements; {"all"}: every one.
     std::vector<std::string> measurements = {};
     std::vector<std::string> ignore = {};  ///< conditions that may differ: KEY, or a prefix KEY*
@@ -98,7 +98,7 @@ struct SideSummary {
 };
 
 struct Comparison {
-    double min_effect = 0.03;
+    double min_effect = stats::kMinEffect;
     SideSummary a = {}, b = {};
     std::vector<CompareGroup> groups = {};
     std::vector<std::string> only_a = {}, only_b = {};  ///< configurations without a counterpart

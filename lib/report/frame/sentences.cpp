@@ -63,7 +63,7 @@ constexpr std::array kVerdicts{
           "undecided: {subject}, {value}, was the fastest; {alike} may be as fast"},
     Words{Verdict::single_runs, "single_runs",
           "undecided: {subject}, {value}, was the fastest, {ratio} times as fast as {against}; "
-          "a comparison takes at least 3 runs per row"},
+          "a comparison takes at least 5 runs per row"},
     Words{
         Verdict::other_load, "other_load",
         "undecided: {subject}, {value}, was the fastest; other processes used the hosts of {alike} "

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "stats/interval.hpp"
+#include "stats/difference.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::report::model {
@@ -31,12 +31,12 @@ bool is_more_better(const std::string& measurement) {
     return known != nullptr && known->better == vocabulary::Better::more;
 }
 
-// How much better a is than b; above 1: better.
-stats::RatioEstimate ratio(const Groups& groups, const std::string& measurement, std::size_t a,
-                           std::size_t b) {
+// How many times as good a is as b, with the test of `ranklab compare`.
+stats::Difference advantage(const Groups& groups, const std::string& measurement, std::size_t a,
+                            std::size_t b) {
     const auto of_a = groups.values(a, measurement), of_b = groups.values(b, measurement);
-    return is_more_better(measurement) ? stats::run_ratio(of_a, of_b)
-                                       : stats::run_ratio(of_b, of_a);
+    return is_more_better(measurement) ? stats::difference(of_b, of_a)
+                                       : stats::difference(of_a, of_b);
 }
 
 // The best of at least two rows in a measurement that all of them have. `baseline`: one of the
@@ -56,13 +56,14 @@ Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
         .row = best,
         .against = name(against),
         .value = readable(groups.estimate(best, measurement).number, groups.unit(measurement)),
-        .ratio = ratio(groups, measurement, best, against)};
+        .ratio = advantage(groups, measurement, best, against).ratio};
     bool known = true;
     std::vector<std::string> disturbed;
     for (std::size_t i = 1; i < rows.size(); ++i) {
-        const auto to = ratio(groups, measurement, best, rows[i]);
-        known = known && !std::isnan(to.ci.low);
-        if (!(to.ci.low > 1))
+        const auto over = advantage(groups, measurement, best, rows[i]);
+        const auto found = stats::judge(over, over.test.p, stats::kMinEffect, stats::Better::more);
+        known = known && found != stats::Verdict::too_few_runs;
+        if (found != stats::Verdict::better)
             finding.alike.push_back(name(rows[i]));
         else if (groups.load(best).differs_from(groups.load(rows[i])))
             disturbed.push_back(name(rows[i]));

@@ -27,6 +27,8 @@ TEST(RunRatio, IsOfMediansAndHasAnIntervalFromThreeRunsASideOn) {
     const auto equal = run_ratio(same, same);
     EXPECT_EQ(equal.ci.low, 1);
     EXPECT_EQ(equal.ci.high, 1);
+    const std::array zeros{0.0, 0.0, 0.0};
+    EXPECT_EQ(run_ratio(zeros, zeros).ratio, 1) << "an error count that stays 0 has not changed";
 }
 
 // With equal spread, and with three times the spread on one side.
