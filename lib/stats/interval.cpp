@@ -144,7 +144,7 @@ MedianEstimate estimate_median(std::span<const double> samples) {
     if (independent == 0) return estimate;
     const Widening widening = widening_of(samples, estimate.value, estimate.lag1);
     const double half = (middle - independent) * widening.factor(n);
-    estimate.effective_n = n / widening.inflation;
+    estimate.effective_n = std::max(1.0, n / widening.inflation);
     estimate.method = widening.inflation > 1 ? "long-run variance" : "order statistics";
     estimate.ci = half <= middle - 1 ? interval_at(middle - half, *x)
                                      : beyond_ends(*x, half / (middle - 1) - 1);

@@ -115,7 +115,7 @@ void warn_of_dependence(results::Run& run, const Measurement& m, double effectiv
     run.warnings.push_back(
         fmt::format("{}: the {} samples are autocorrelated, worth {:.0f} independent ones; measure "
                     "longer",
-                    m.name, m.rows(), std::max(1.0, effective)));
+                    m.name, m.rows(), effective));
 }
 
 }  // namespace
