@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "report/compare/compare.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/values.hpp"
 #include "thrown_sentence.hpp"
@@ -472,8 +473,36 @@ int firm_of(int tries, int runs_a_side, double spread) {
 
 TEST(Verdicts, OfEqualRunsAreRarelyFirm) {
     EXPECT_EQ(firm_of(40, 1, 0.1), 0) << "single runs";
-    EXPECT_LE(firm_of(400, 3, 0.1), 28);
+    EXPECT_EQ(firm_of(40, 3, 0.1), 0) << "threes";
     EXPECT_LE(firm_of(400, 5, 0.1), 28);
+}
+
+// One question, one test: rows that report tells apart are those that compare calls better or
+// worse.
+TEST(Verdicts, AreThoseOfCompare) {
+    stats::Random random(11);
+    int firm = 0;
+    for (int i = 0; i < 60; ++i) {
+        compare::Side a{.name = "A", .runs = {}}, b{.name = "B", .runs = {}};
+        Runs runs;
+        for (int run = 0; run < 10; ++run) {
+            const bool flat = run % 2 == 0;
+            const double step_s = 0.1 * (flat ? 1 : 1.04) * std::exp(0.02 * random.normal());
+            runs.push_back(strong(with(ranks(fmt::format("{}-{}", i, run), 2, step_s), "sync",
+                                       flat ? "flat" : "bucketed")));
+            (flat ? a : b).runs.push_back(runs.back());
+        }
+        const Verdict best = verdict_of({"sync"}, runs);
+        const auto compared = compare::compare(
+            a, b, {.measurements = {"step_time_s"}, .ignore = {"sync"}, .with_unverified = true});
+        const auto outcome = compared.groups.at(0).rows.at(0).outcome;
+        const bool differ =
+            outcome == compare::Outcome::worse || outcome == compare::Outcome::better;
+        EXPECT_EQ(best == Verdict::fastest || best == Verdict::fastest_of_others, differ) << i;
+        firm += differ ? 1 : 0;
+    }
+    EXPECT_GT(firm, 10);
+    EXPECT_LT(firm, 50);
 }
 
 TEST(StepParts, AreTheTablesShares) {
