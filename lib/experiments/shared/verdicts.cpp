@@ -109,9 +109,9 @@ void warn_of_width(results::Run& run, const Measurement& m) {
 }
 
 void warn_of_dependence(results::Run& run, const Measurement& m, double effective) {
-    constexpr double kFew = 10, kFewestRows = 15;  // in fewer rows independent ones look alike, too
+    constexpr double kFew = 10, kFewest = 15;  // in fewer rows independent ones look alike, too
     const double n = base::real(m.rows());
-    if (n < kFewestRows || effective >= std::min(kFew, n / 4)) return;
+    if (n < kFewest || effective >= std::min(kFew, n / 4)) return;
     run.warnings.push_back(
         fmt::format("{}: the {} samples are autocorrelated, worth {:.0f} independent ones; measure "
                     "longer",
