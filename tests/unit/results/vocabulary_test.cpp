@@ -222,9 +222,9 @@ TEST(Facts, ThatAreComparedBeginWithAWordOfTheTable) {
     for (int i = 1; i <= static_cast<int>(FactWord::device); ++i) {
         const auto word = static_cast<FactWord>(i);
         results::Run run;
-        run.add_fact(fact::kCache, word, "(why)");
-        EXPECT_TRUE(run.says(fact::kCache, word)) << words::text_of(word);
-        EXPECT_FALSE(run.says(fact::kCache, FactWord::none));
+        run.add_fact(words::fact::kCache, word, "(why)");
+        EXPECT_TRUE(run.says(words::fact::kCache, word)) << words::text_of(word);
+        EXPECT_FALSE(run.says(words::fact::kCache, FactWord::none));
     }
     EXPECT_EQ(words::word_in("NO (3.1 % after 40 steps, 2 % wanted)"), FactWord::no);
     EXPECT_EQ(words::word_in("mixed 37 %"), FactWord::mixed);
