@@ -131,7 +131,7 @@ TEST(Parts, ALateHandoverIsNoTransfer) {
     waiting.add({std::int64_t{1}, std::string("n1"), 0.0, 1.0, std::string("none"), 0.0});
     run.tables.push_back(std::move(waiting).table());
     EXPECT_DOUBLE_EQ(whole_of(run).lost_s(Parts::handover), 0) << "no straggler";
-    run.context.push_back({"steps", "straggler", "1"});
+    run.context.push_back({"communication", "late_rank", "1"});
     const auto found = whole_of(run);
     EXPECT_DOUBLE_EQ(found.lost_s(Parts::handover), 7);
     EXPECT_DOUBLE_EQ(found.lost_s(Parts::transfer), 2);
