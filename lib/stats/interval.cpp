@@ -125,7 +125,7 @@ Interval beyond_ends(std::span<const double> x, double beyond) {
     const bool logs = x.front() > 0;
     const auto scaled = [&](double value) { return logs ? std::log(value) : value; };
     const auto back = [&](double value) { return logs ? std::exp(value) : value; };
-    const double more = std::min(1.0, beyond) * 1.3 *
+    const double more = std::min(2.0, beyond) * 1.3 *
                         (scaled(quantile_of_sorted(x, 0.75)) - scaled(quantile_of_sorted(x, 0.25)));
     return {back(scaled(x.front()) - more), back(scaled(x.back()) + more)};
 }

@@ -138,7 +138,7 @@ TEST(Compare, PValuesAreCorrectedOverAllRows) {
 
 TEST(Compare, AFivePercentSlowdownIsFoundWithTheRunsRecommended) {
     const auto pilot =
-        compared(noisy_side("A", 5, 0.1, 0.05, 3), noisy_side("B", 5, 0.105, 0.05, 4));
+        compared(noisy_side("A", 5, 0.1, 0.05, 3), noisy_side("B", 5, 0.103, 0.05, 4));
     ASSERT_EQ(row(pilot).outcome, Outcome::too_noisy);
     const std::size_t runs = row(pilot).runs_needed;
     ASSERT_GT(runs, 5U);

@@ -377,8 +377,8 @@ TEST(Scaling, WaysToDoTheSameWorkAreComparedWithTheUsualOne) {
     EXPECT_EQ(scaled.scaling.findings[0].subject, "sync = flat");
     EXPECT_EQ(scaled.scaling.findings[0].against, "sync = per-parameter");
     EXPECT_NEAR(scaled.scaling.findings[0].ratio.ratio, 2, 1e-9);
-    EXPECT_EQ(verdict_of({"mode"}, joined({times(3, strong(alone("a", 0.2, 1))),
-                                           times(3, strong(ranks("b", 2, 0.1)))})),
+    EXPECT_EQ(verdict_of({"mode"}, joined({times(5, strong(alone("a", 0.2, 1))),
+                                           times(5, strong(ranks("b", 2, 0.1)))})),
               Verdict::fastest);
     EXPECT_THAT(
         scaling_by({"sync"},
