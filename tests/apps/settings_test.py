@@ -36,8 +36,8 @@ class OneSetOfSettings(cli.Case):
 
     @cli.needs_train
     def test_steps_at_two_ranks(self):
-        shown = self.check(*TRAIN, "--steps", 6, "--target-ci", "100000%", ranks=2)
-        self.assertEqual([shown[name] for name in ("mode", "warmup", "target-ci", "global-batch-size")], ["ddp", "0", "100000%", "32"])
+        shown = self.check(*TRAIN, "--steps", 40, "--target-ci", "100000%", ranks=2)
+        self.assertEqual([shown[name] for name in ("mode", "warmup", "target-ci", "global-batch-size")], ["ddp", "4", "100000%", "32"])
         self.assertIn(shown["mpi-progress"], ("none", "poll", "thread"))
 
     @cli.needs_train
