@@ -57,7 +57,7 @@ class OwnModel(cli.Case):
             network, (inputs, _) = own_networks.network(name).eval(), own_networks.samples(name, 1)
             # PyTorch's FLOP counter misses fused operations.
             with torch.backends.mkldnn.flags(enabled=False), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-                network(*map(torch.from_numpy, inputs))
+                network(*map(own_networks.in_fp32, inputs))
             plan = self.train(*own_networks.options(name), "--dry-run").stdout
             self.assertIn(f"# parameters: {sum(p.numel() for p in network.parameters())}\n", plan)
             self.assertIn(f"# forward-flops-per-sample: {counter.get_total_flops()} ", plan, name)

@@ -16,7 +16,7 @@ def of_pytorch(name, batch):
     """Returns {operator: self time} of training steps."""
     network = own_networks.network(name)
     inputs, targets = own_networks.samples(name, batch)
-    inputs, targets = [torch.from_numpy(each) for each in inputs], torch.from_numpy(targets)
+    inputs, targets = [own_networks.in_fp32(each) for each in inputs], own_networks.in_fp32(targets)
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
     loss_of = torch.nn.CrossEntropyLoss() if own_networks.NETWORKS[name][3] else torch.nn.MSELoss()
 

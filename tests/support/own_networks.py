@@ -92,6 +92,12 @@ def options(name):
     return words
 
 
+def in_fp32(array):
+    """Returns the tensor that --precision fp32 makes of an array: float32, or integers as they are."""
+    tensor = torch.from_numpy(array)
+    return tensor.float() if tensor.is_floating_point() else tensor
+
+
 def samples(name, count):
     """Returns ([inputs], targets) as NumPy arrays, float64 or int64, equal at each call."""
     _, inputs, target, classes = NETWORKS[name]
