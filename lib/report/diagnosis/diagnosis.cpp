@@ -11,6 +11,7 @@
 #include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
+#include "report/model/groups.hpp"
 #include "report/predict/evidence.hpp"
 
 namespace ranklab::report::diagnosis {
@@ -238,7 +239,8 @@ Diagnosis diagnose(const Run& run, const std::optional<predict::CapAdvice>& cap)
             .why = sentence_of(row, all),
             .parts = all.measured ? parts_frame(all) : Frame(),
             .start_up_s = all.start_up_s(),
-            .advice = advice_for(all, row.cause, cap.value_or(predict::CapAdvice()))};
+            .advice = advice_for(all, row.cause, cap.value_or(predict::CapAdvice())),
+            .caveats = model::caveats_of(run)};
 }
 
 Diagnosis diagnose(const Run& run, const results::ResultFile& file) {
@@ -260,12 +262,16 @@ Diagnosis diagnose(const Run& run, const results::ResultFile& file) {
 std::string text_of(const Diagnosis& found) {
     std::string text = fmt::format("run {}\n", base::one_line(found.run)) +
                        base::wrapped("  why           ", found.why);
+    for (const auto& caveat : found.caveats)
+        text += base::wrapped("  note          ", sentence(caveat));
     for (const Frame* const frame : {&found.parts, &found.advice})
         if (!frame->empty()) text += '\n' + report::text_of(*frame);
     return text;
 }
 
 std::string json_of(const Diagnosis& found) {
+    std::vector<std::string> notes;
+    for (const auto& caveat : found.caveats) notes.push_back(sentence(caveat));
     return json_line({{"schema", 1},
                       {"run", found.run},
                       {"bound", bound_of(found.cause)},
@@ -273,7 +279,8 @@ std::string json_of(const Diagnosis& found) {
                       {"sentence", found.why},
                       {"parts", json_rows(found.parts)},
                       {"start_up_s", found.start_up_s},
-                      {"advice", json_rows(found.advice)}});
+                      {"advice", json_rows(found.advice)},
+                      {"notes", notes}});
 }
 
 std::string html_of(const Diagnosis& found) {

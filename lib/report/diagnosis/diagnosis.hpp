@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "report/frame/frame.hpp"
 #include "report/predict/mechanism.hpp"
@@ -79,6 +80,7 @@ struct Diagnosis {
     Frame parts = {};
     double start_up_s = stats::kNone;
     Frame advice = {};  ///< options to try: known savings before upper bounds, the largest first
+    std::vector<Caveat> caveats = {};  ///< of the run's numbers
 };
 /// `run` is a training run with samples. `cap`: the best bucket cap by forecast, if known.
 Diagnosis diagnose(const results::Run& run, const std::optional<predict::CapAdvice>& cap = {});
