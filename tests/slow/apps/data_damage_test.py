@@ -102,7 +102,7 @@ class Convert(ConvertCase):
         for name, (how, _) in cases.items():
             change(name, how)
         (self.folder / "cut.h5").write_bytes(whole[:-500])
-        at = whole.rindex(b"OHDR") + 8  # a byte of a dataset's header
+        at = whole.rindex(b"SNOD")  # the signature of the table of the datasets
         (self.folder / "header.h5").write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
         parts = {name: part for name, (_, part) in cases.items()} | {"cut.h5": "truncated", "header.h5": "damaged"}
         runs = [(name, ranks, verb) for name in parts for ranks in ((1, 2) if name in ("value.h5", "header.h5") else (1,))
@@ -137,7 +137,7 @@ class Convert(ConvertCase):
             (("page.npy", "o.h5"), 3, "npy"), (("huge.npy", "o.h5"), 3, "huge.npy"), (("none.npy", "o.h5"), 3, "none.npy"),
             (("flat.npy", "o.h5"), 3, "[D, H, W, C]"), (("fortran.npy", "o.h5"), 3, "Fortran order"), (("records.npy", "o.h5"), 3, "records.npy"),
             (("six.npy", "o.h5"), 3, "6 channels", "--dataset"), (("x_data.npy,other.npy", "o.h5"), 3, "other.npy"),
-            (("x_data.npy,x_data.npy", "o.h5"), 2, "two inputs"), (("x_data.npy", "o.txt"), 2, ".h5"), (("x_data.npy",), 2, "what to make"),
+            (("x_data.npy,x_data.npy", "o.h5"), 2, "two inputs"), (("x_data.npy", "o.txt"), 2, ".h5"), (("x_data.npy",), 2, "input and an output"),
             (("x_data.npy,x_label.npy", "o.h5", "--dataset", "a"), 2, "--dataset"), (("x_data.npy", "none/o.h5"), 5, "no folder"),
             (("x_data.npy", "x_label.npy", "o.h5"), 2, "not expected"), (("o.h5", "stem"), 3, "o.h5"),
         ]
