@@ -18,7 +18,6 @@ constexpr double kNoticeable = 3;  // least saving to advise, percent
 // wait for each other; a further core does at least a fifth of a core's work; a rank with cores of
 // its own computes at most a quarter longer than one that shares.
 constexpr double kLeastUpdates = 1.5, kLeastSum = 0.5, kLeastCore = 0.2, kMostComputing = 1.25;
-constexpr double kMostOthers = 0.05;  // of a host's cores, on a quiet host
 
 class Advice {
   public:
@@ -107,7 +106,7 @@ class Advice {
     }
     // Beside other load, ranks that are placed in another way may save nothing.
     double if_quiet(double saved) {
-        if (all_.others <= kMostOthers * all_.host_cores) return saved;
+        if (all_.others <= vocabulary::kMostOtherLoad * all_.host_cores) return saved;
         notes_ = {"no number: other processes used the cores, or their use was not measured"};
         return stats::kNone;
     }

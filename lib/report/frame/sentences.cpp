@@ -31,7 +31,7 @@ constexpr std::array kCaveats{
                 "has runs whose load by other processes was not measured"},
     CaveatWords{CaveatKind::load_differs,
                 "no verdict against the baseline: load by other processes differs ({})",
-                "has other load by other processes than its baseline"},
+                "ran beside different load than its baseline"},
     CaveatWords{CaveatKind::not_verified, "results not verified",
                 "has runs whose results are not verified"},
     CaveatWords{CaveatKind::invalid, "INVALID: {}", "has INVALID runs"},
@@ -107,7 +107,7 @@ constexpr std::array kVerdicts{
         "Undecided, since load by other processes differs from the base's: up to {subject}, {unit} "
         "{ratio}{interval}; {against} asks for {value}."},
     Words{Verdict::reaches_unknown, "reaches_unknown",
-          "Undecided: no scale above {subject} has the {unit}, of which {against} asks {value}."},
+          "Undecided: no scale above {subject} has a known {unit}; {against} asks for {value}."},
     Words{Verdict::no_threshold, "no_threshold",
           "The largest scale measured is {subject}: {unit} {ratio}{interval}, compared with no "
           "threshold."},

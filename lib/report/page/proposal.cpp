@@ -272,9 +272,8 @@ Frame placed_among(const std::vector<model::PublishedCurve>& published,
     }
     if (oversubscribed + without_growth > 0)
         frame.notes.push_back(
-            fmt::format("left out: {} oversubscribed, {} the base, without efficiency, or on no "
-                        "more cores than "
-                        "the base",
+            fmt::format("left out: {} oversubscribed, {} without efficiency or on no more cores "
+                        "than the base, the base among them",
                         counted(oversubscribed, "point"), without_growth));
     return frame;
 }
