@@ -1,0 +1,65 @@
+"""How many pairs of five runs a side does `ranklab compare` call different? Both sides run the same program, in turn.
+
+  compare_pairs.py [--pairs 40] [--slower 10] [--load]
+
+--slower P: side B is P % slower (--inject-delay); at least nine tenths of the pairs must be firm and worse. Without it: the sides are
+equal, and at most 2 of 40 pairs may be firm. --load: other processes compute in bursts meanwhile. Exit code 4 otherwise.
+"""
+
+import json
+import pathlib
+import sys
+import tempfile
+import threading
+
+import paired
+
+sys.path.insert(0, str(paired.HERE.parent / "support"))
+import known_causes  # noqa: E402
+import ranklab_cli as cli  # noqa: E402
+
+WORK = ("--model", "mnist-cnn", "--data", "synthetic", "--batch-size", 64, "--steps", 20, "--threads", 1)
+REAL = cli.environment(RANKLAB_SYSTEM_ROOT="/")
+
+
+def compared(folder, rounds, delay_ms):
+    """Runs both sides in turn; returns compare's verdict and the two medians of the step time."""
+    delay = {"A": (), "B": ("--inject-delay", f"0:forward:{delay_ms:.2f}") if delay_ms else ()}
+
+    def measure(side):
+        done = cli.ranklab("train", *WORK, *delay[side], "--label", side, "--output", "p.h5", "--quiet", cwd=folder, env=REAL)
+        if done.code != 0:
+            sys.exit(str(done))
+
+    paired.in_turn("AB", rounds, measure)
+    shown = cli.ranklab("compare", "--file", "p.h5", "label:A", "label:B", "--ignore", "inject-delay", "--format", "json", cwd=folder, env=REAL)
+    (row,) = [row for row in json.loads(shown.stdout)["groups"][0]["rows"] if row["measurement"] == "throughput_samples_per_s"]
+    return json.loads(shown.stdout), row
+
+
+def main():
+    parser = paired.parser(__doc__, rounds=5)
+    parser.add_argument("--pairs", type=int, default=40)
+    parser.add_argument("--slower", type=float, default=0, metavar="PERCENT")
+    parser.add_argument("--load", action="store_true")
+    args = parser.parse_args()
+    delay_ms = args.slower / 100 * paired.median_step_s(args, WORK[:-2]) * 1e3
+    stop = threading.Event()
+    if args.load:
+        threading.Thread(target=known_causes.disturb, args=(stop,), daemon=True).start()
+    pairs = []
+    for number in range(args.pairs):
+        with tempfile.TemporaryDirectory() as folder:
+            answer, row = compared(pathlib.Path(folder), args.rounds, delay_ms)
+        pairs.append({"verdict": answer["verdict"], "row": row, "notes": answer["notes"]})
+        print(f"{number + 1}: {answer['verdict']}", flush=True)
+    stop.set()
+    firm = sum(one["verdict"] in ("worse", "better") for one in pairs)
+    worse = sum(one["verdict"] == "worse" for one in pairs)
+    print(f"{firm} of {len(pairs)} pairs are firm, {worse} of them worse in B")
+    paired.write_json(args.json, {"benchmark": "compare_pairs", "slower_percent": args.slower, "load": args.load, "pairs": pairs})
+    return 0 if (worse * 10 >= 9 * len(pairs) if args.slower else 20 * firm <= len(pairs)) else 4
+
+
+if __name__ == "__main__":
+    sys.exit(main())
