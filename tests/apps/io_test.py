@@ -90,7 +90,7 @@ class Ladder(Case):
             for run in runs:
                 rung = run["config"]["strategy"]
                 with self.subTest(rung=rung, ranks=ranks):
-                    on_disk, numbers = sum(path.stat().st_size for path in (self.out[ranks] / rung).iterdir()), 8 * FILES * SIZE**2
+                    on_disk, numbers = sum(path.stat().st_size for path in records_in(self.out[ranks] / rung)), 8 * FILES * SIZE**2
                     self.assertEqual(measured(run, "file_bytes")["median"], numbers if shared(rung) else on_disk)
                     self.assertAlmostEqual(measured(run, "write_MiBps")["mean"] / measured(run, "files_per_s")["mean"] * 2**20 * FILES / numbers, 1, 9)
                     rated = column(run, "io_reads", "pass").index("read 1")
@@ -114,7 +114,7 @@ class Ladder(Case):
                 with self.subTest(rung=rung, ranks=ranks):
                     ending = ".txt" if rung.startswith("text") else ".npy"
                     names = ["data.h5"] if shared(rung) else [f"data{i:05}{ending}" for i in range(FILES)]
-                    self.assertEqual(sorted(path.name for path in (out / rung).iterdir()), names)
+                    self.assertEqual([path.name for path in records_in(out / rung)], names)
                     for t, name in enumerate(names):
                         self.check_file(out / rung / name, kernel(FILES, SIZE, t, rung == "text-loop"))
 
@@ -134,7 +134,7 @@ class Ladder(Case):
         shutil.copytree(self.out[1], self.folder / "out")
         for rung in RUNGS:
             path = self.folder / "out" / rung
-            flip_last_value(path / "data.h5" if shared(rung) else sorted(path.iterdir())[3])
+            flip_last_value(path / "data.h5" if shared(rung) else records_in(path)[3])
         for ranks in (1, 3):
             file = self.folder / f"spoilt{ranks}.h5"
             result = ranklab("io", "--strategy", "all", "-n", FILES, "-s", SIZE, "--read-only", "--output", file, "--directory", self.folder / "out", ranks=ranks)
@@ -145,6 +145,11 @@ class Ladder(Case):
                     self.assertEqual(measured(run, "wrong_elements")["max"], 1)
                     self.assertRegex(said, rf"1 elements in 1 records.*{rung}/data\S*, record {FILES - 1 if shared(rung) else 3}\b")
             self.assertEqual(runs_of(file)[-1]["tables"]["ladder"]["verified"], ["NO"] * len(RUNGS))
+
+
+def records_in(folder):
+    """Returns the files of records; the folder's mark begins with a dot."""
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
 def flip_last_value(path):
@@ -177,15 +182,34 @@ class Work(Case):
     def test_files_of_earlier_runs_are_replaced_and_others_left_alone(self):
         out = self.folder / "out"
         out.mkdir()
-        (out / "data00001.npy").write_bytes(b"mine")
-        self.assertSays(io("--strategy", "binary", "-n", 3, "-s", 4, "--directory", out), 2, "data00001.npy")
-        self.assertEqual((out / "data00001.npy").read_bytes(), b"mine")
-        (out / "data00000.npy").write_bytes(b"")  # left by a killed run
-        (out / "data00001.npy").write_bytes(b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (9, 9), }")
+        words = ("--strategy", "binary", "-s", 4, "--directory", out)
+        self.assertCode(io(*words, "-n", 3, "-k"), 0)
         (out / "data00009.npy").write_bytes(b"mine")
         (out / "notes").write_text("mine")
-        self.assertCode(io("--strategy", "binary", "-n", 3, "-s", 4, "--rename", "-e", "--directory", out), 0)
+        self.assertSays(io(*words, "-n", 10), 2, "data00009.npy")
+        self.assertCode(io(*words, "-n", 3, "--rename", "-e"), 0)
         self.assertEqual(sorted(path.name for path in out.iterdir()), ["data00009.npy", "notes"])
+        job = self.start(cli.RANKLAB, "io", "--output", "none", "--strategy", "binary", "-s", 30, "-n", 8, "-i", 10**6, "--directory", self.folder / "killed")
+        job.wait_until((self.folder / "killed" / "data00007.npy").exists)
+        job.kill()
+        self.assertCode(io("--strategy", "binary", "-s", 4, "-n", 3, "--directory", self.folder / "killed"), 0)
+        self.assertEqual(min(path.name for path in (self.folder / "killed").glob("data*")), "data00003.npy")
+
+    def test_files_that_only_look_like_records_stay(self):
+        out = self.folder / "output"
+        made = {"binary": "data00000.npy", "process-pool": "data00001.npy", "text-loop": "data00000.txt", "hdf5-serial": "data.h5", "mpi-send": ".data00000.npy.tmp"}
+        for rung, name in made.items():
+            for ranks in (1, 2) if rung.startswith("mpi") else (1,):
+                with self.subTest(rung=rung, ranks=ranks):
+                    self.assertCode(io("--strategy", rung, "-n", 2, "-s", 4, "-k", "--directory", self.folder / "made"), 0)
+                    shutil.rmtree(out, ignore_errors=True)
+                    out.mkdir()
+                    source = self.folder / "made" / name.removeprefix(".").removesuffix(".tmp")
+                    shutil.copy(source, out / name)  # a user's own of the same form, in a folder that ranklab did not mark
+                    result = io("--strategy", rung, "-n", 2, "-s", 4, ranks=ranks, cwd=self.folder)
+                    self.assertSays(result, 2, name)
+                    self.assertEqual((out / name).read_bytes(), source.read_bytes())
+                    self.assertEqual([path.name for path in out.iterdir()], [name])
 
     def test_no_libtorch(self):
         for program in ("ranklab-io", "ranklab-io-worker", "ranklab-comm"):
@@ -271,9 +295,9 @@ class Stop(Case):
             os.kill(pid, signal.SIGTERM)
         result = job.finish(40)
         self.assertCode(result, 128 + signal.SIGTERM)
-        left = list(out.iterdir())
-        self.assertEqual({path.stat().st_size for path in left if not path.name.startswith(".")}, {128 + 8 * 30**2})
-        self.assertEqual([path.name for path in left if path.name.startswith(".")], [], "a temporary file is left")
+        left = records_in(out)
+        self.assertEqual(len(left) + 1, len(list(out.iterdir())), "besides the mark a temporary file is left")
+        self.assertEqual({path.stat().st_size for path in left}, {128 + 8 * 30**2})
         self.assertEqual(int(re.search(r"(\d+) of 200000", result.stderr).group(1)), len(left))
 
     def test_the_time_limit_keeps_whole_repetitions(self):

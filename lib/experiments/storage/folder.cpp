@@ -1,20 +1,19 @@
 #include "experiments/storage/folder.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <regex>
+#include <optional>
 #include <system_error>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
-#include "hdf5/file.hpp"
-#include "host/process.hpp"
 
 namespace ranklab::experiments {
 
@@ -43,16 +42,6 @@ Room room_at(const fs::path& directory) {
             static_cast<long double>(space.available)};
 }
 
-void check_memory(const StorageOptions& options) {
-    const auto bytes = 8 * static_cast<long double>(options.job.values_per_record());
-    const auto memory = static_cast<long double>(host::memory_bytes());
-    if (bytes <= memory) return;
-    throw base::OptionError(fmt::format(
-        "one record of --size {} takes {:.6g} GB, and this node has {:.3g} GB of memory; take a "
-        "smaller --size",
-        options.job.size, bytes / kGB, memory / kGB));
-}
-
 void check_room(const StorageOptions& options) {
     const Footprint needed = footprint(options.job, options.entry);
     const Room room = room_at(options.job.directory);
@@ -62,38 +51,49 @@ void check_room(const StorageOptions& options) {
         options.entry.name, needed.arithmetic, room.folder.string(), room.free / kGB));
 }
 
-std::string why_foreign_hdf5(const fs::path& path) try {
-    if (!hdf5::is_hdf5(path)) return "is not an HDF5 file";
-    const auto members = hdf5::File::open_to_read(path).root().members();
-    return members == std::vector<std::string>{"output"}
-               ? ""
-               : "has other members than the group /output";
-} catch (const base::Error& error) {
-    return fmt::format("cannot be opened: {}", error.what());
-}
-
-// Returns why the file's first bytes are not a record's, or "". Accepts an empty file, which a
-// killed run may leave.
-std::string why_foreign_record(const fs::path& path) {
-    std::string head(128, '\0');
-    std::ifstream file(path, std::ios::binary);
-    file.read(head.data(), static_cast<std::streamsize>(head.size()));
-    head.resize(static_cast<std::size_t>(file.gcount()));
-    static const std::regex npy(
-        "^.NUMPY[^]*'descr': '<f8', 'fortran_order': False, 'shape': \\((\\d+), \\1\\)");
-    static const std::regex text("^-?\\d\\.\\d{18}e[+-]\\d\\d[ \\n]");
-    const bool known =
-        head.empty() || std::regex_search(head, path.extension() == ".npy" ? npy : text);
-    return known ? "" : "does not begin like a record of ranklab io";
-}
-
-// Whether the strategy writes this file: data.h5, or data00000.npy up to the last record's name.
-bool is_to_be_written(const fs::path& path, const StorageOptions& options) {
-    const std::string stem = path.stem().string();
-    if (!stem.starts_with("data") || path.extension() != options.entry.extension) return false;
-    if (options.entry.shared_file) return stem == "data";
+// The number of the record whose file has this name, also the temporary one (--rename).
+std::optional<std::int64_t> record_in(const fs::path& path, const io::StrategyEntry& strategy) {
+    fs::path name = path.filename();
+    if (name.extension() == ".tmp" && name.string().starts_with('.'))
+        name = name.stem().string().substr(1);
+    const std::string stem = name.stem().string();
+    if (name.extension() != strategy.extension || !stem.starts_with("data")) return std::nullopt;
+    if (strategy.shared_file) return stem == "data" ? std::optional<std::int64_t>(0) : std::nullopt;
     const auto id = base::number_in<std::int64_t>(stem.substr(4));
-    return id && *id < options.job.files;
+    return id && stem == io::record_name(*id) ? id : std::nullopt;
+}
+
+// The mark of a folder for this kind of file. Records that ranklab io wrote have a smaller number
+// than the one in it.
+fs::path mark_of(const StorageOptions& options) {
+    return options.job.directory / (".ranklab-io" + options.entry.extension);
+}
+
+std::int64_t read_mark(const StorageOptions& options) {
+    std::int64_t below = 0;
+    std::ifstream(mark_of(options)) >> below;
+    return below;
+}
+
+void write_mark(const StorageOptions& options, std::int64_t below) {
+    const auto path = mark_of(options);
+    const auto file = base::open_file(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+    if (!file || !base::write_whole(file.get(), fmt::format("{}\n", below)))
+        base::throw_errno("write", path, errno, "directory");
+}
+
+// The records that the strategy replaces and removes have a smaller number than this.
+std::int64_t replaced_below(const StorageOptions& options) {
+    return options.entry.shared_file ? 1 : options.job.files;
+}
+
+// Calls found(path, number) for each file of the folder with the name of a record of the
+// strategy below `below`.
+void for_each_record(const StorageOptions& options, std::int64_t below, const auto& found) {
+    std::error_code unknown;
+    for (const auto& entry : fs::directory_iterator(options.job.directory, unknown))
+        if (const auto number = record_in(entry.path(), options.entry); number && *number < below)
+            found(entry.path(), *number);
 }
 
 void need_records(const StorageOptions& options) {
@@ -116,7 +116,6 @@ Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy) {
 }
 
 void check_fits(const StorageOptions& options) {
-    check_memory(options);
     const Footprint needed = footprint(options.job, options.entry);
     const Room room = room_at(options.job.directory);
     if (needed.records <= std::max(room.whole, kAbsurd)) return;
@@ -127,16 +126,14 @@ void check_fits(const StorageOptions& options) {
 }
 
 void check_files(const StorageOptions& options) {
-    std::error_code unknown;
-    for (const auto& entry : fs::directory_iterator(options.job.directory, unknown)) {
-        if (!is_to_be_written(entry.path(), options)) continue;
-        const auto why = options.entry.shared_file ? why_foreign_hdf5(entry.path())
-                                                   : why_foreign_record(entry.path());
-        if (why.empty()) continue;
-        throw base::OptionError(fmt::format(
-            "{} would replace {}, which {}; move or remove it, or give another --directory",
-            options.entry.name, entry.path().string(), why));
-    }
+    const auto ours = read_mark(options);
+    for_each_record(options, replaced_below(options), [&](const fs::path& path, auto number) {
+        if (number >= ours)
+            throw base::OptionError(
+                fmt::format("{} would replace {}, which ranklab io did not write; move or remove "
+                            "it, or give another --directory",
+                            options.entry.name, path.string()));
+    });
 }
 
 StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& options)
@@ -149,13 +146,28 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
         const char* folder = options_.job.directory.c_str();
         if (::access(folder, W_OK | X_OK) != 0)
             base::throw_errno("access", folder, errno, "directory");
+        write_mark(options_, std::max(read_mark(options_), replaced_below(options_)));
     });
 }
 
 StorageFolder::~StorageFolder() {
-    if (control_.rank() != 0 || options_.keeps_files()) return;
+    if (control_.rank() != 0 || !options_.write()) return;
+    unmark();
+    if (options_.keep) return;
     std::error_code ignored;  // a folder that is not empty stays
     for (const auto& path : made_) fs::remove(path, ignored);
+}
+
+// Limits the mark to the records that are still there: kept, or left by a failure.
+void StorageFolder::unmark() const try {
+    std::int64_t below = 0;
+    for_each_record(options_, read_mark(options_),
+                    [&](const auto&, auto number) { below = std::max(below, number + 1); });
+    if (below > 0) return write_mark(options_, below);
+    std::error_code ignored;
+    fs::remove(mark_of(options_), ignored);
+} catch (const std::exception&) {
+    // A mark that says too much harms nothing.
 }
 
 void StorageFolder::make(const fs::path& path) {

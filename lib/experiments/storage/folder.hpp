@@ -18,15 +18,16 @@ struct Footprint {
 };
 Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy);
 
-/// Throws OptionError if the records can never fit into the file system, or one record not into
-/// memory.
+/// Throws OptionError if the records can never fit into the file system.
 void check_fits(const StorageOptions& options);
 
-/// Throws OptionError if the strategy would replace a file that ranklab io did not write.
+/// Throws OptionError if the strategy would replace a file that ranklab io did not write: one that
+/// the folder's mark, .ranklab-io and the files' extension, does not cover.
 void check_files(const StorageOptions& options);
 
-/// Rank 0 makes the folder and missing parents. At the end it removes the folders that it made, if
-/// they are empty, except with --keep. Both arguments must outlive it.
+/// Rank 0 makes the folder and missing parents, and marks it as ranklab's. At the end it removes
+/// the mark unless records are left, and the folders that it made, if they are empty, except with
+/// --keep. Both arguments must outlive it.
 class StorageFolder : base::Immovable {
   public:
     /// Throws OptionError or EnvironmentError if the folder cannot be made or written, or has no
@@ -36,6 +37,7 @@ class StorageFolder : base::Immovable {
 
   private:
     void make(const std::filesystem::path& path);
+    void unmark() const;
 
     comm::Communicator& control_;
     const StorageOptions& options_;
