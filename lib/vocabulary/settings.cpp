@@ -49,6 +49,8 @@ Schema made_common_settings() {
               "seconds without progress after which a rank ends the job; 0: never")
         .flag("dry-run", {&S::dry_run, Role::request},
               "print the effective configuration and do no work")
+        .flag("force", {&S::force, Role::request},
+              "start even if the hosts seem to have too little free memory")
         .flag("quiet", {&S::quiet, Role::bookkeeping},
               "no header, no progress, one line per run with its rate and where it is stored")
         .flag("verbose", {&S::verbose, Role::request},

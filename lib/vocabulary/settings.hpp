@@ -30,7 +30,7 @@ struct CommonSettings {
     std::optional<int> expect_ranks;
     double lock_timeout = kLockTimeout;  ///< seconds
     double stall_timeout = 600;          ///< seconds; 0: never
-    bool dry_run = false, quiet = false, verbose = false, json = false, list = false;
+    bool dry_run = false, force = false, quiet = false, verbose = false, json = false, list = false;
 };
 
 /// The options of `ranklab io`, for the rows of storage_settings(). Choices are texts.

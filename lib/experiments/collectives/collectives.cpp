@@ -8,8 +8,6 @@
 #include "experiments/collectives/options.hpp"
 #include "experiments/collectives/sweep.hpp"
 #include "experiments/shared/experiment.hpp"
-#include "host/process.hpp"
-#include "host/topology.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
@@ -32,22 +30,6 @@ std::string buckets_text(const std::string& model) {
     for (const auto& row : rows) bytes += static_cast<double>(row.bytes);
     return fmt::format("{} bucket{}, {}", rows.size(), rows.size() == 1 ? "" : "s",
                        base::human_bytes(bytes));
-}
-
-// Throws OptionError on all ranks if the ranks of a host need more memory than it has free. `each`:
-// bytes that this rank needs. Collective.
-void check_memory(std::uint64_t each, comm::Communicator& control) {
-    comm::all_or_throw(control, [&] {
-        const auto free = host::free_memory();
-        const double need = static_cast<double>(each) * control.local_size();
-        if (!free || need <= static_cast<double>(*free)) return;
-        throw base::OptionError(fmt::format(
-            "{} rank(s) on {} need {} of memory (send and receive buffers, and as much for "
-            "the library), and {} is free; take smaller messages, or start fewer ranks "
-            "per host",
-            control.local_size(), host::host_name(), base::human_bytes(need),
-            base::human_bytes(static_cast<double>(*free))));
-    });
 }
 
 options::Schema described() {
@@ -76,6 +58,10 @@ std::vector<options::Effective> effective_of(const CollectivesOptions& settled) 
 }
 
 Runs run(const CollectivesOptions& settled, const RunContext& context) {
+    // A library may buffer as much as the buffers have.
+    need_memory(context.control, 2 * static_cast<double>(settled.buffer_bytes),
+                "send and receive buffers, and as much for the library", {"sizes"},
+                settled.common.force);
     const Sweep sweep = run_sweep(settled, context);
     Runs runs;
     auto& made = runs.all.emplace_back();
@@ -95,7 +81,6 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
         messages = planned_messages(settled, ranks).size();
         settled.buffer_bytes = buffer_bytes(settled, ranks);
     });
-    check_memory(2 * settled.buffer_bytes, control);  // a library may buffer as much
     return {.settings = effective_of(settled),
             .facts = {{"messages", fmt::to_string(messages), true},
                       {"bytes-per-rank", fmt::to_string(settled.buffer_bytes), true}},

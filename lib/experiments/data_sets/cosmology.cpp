@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/volume_form.hpp"
@@ -17,6 +18,9 @@ constexpr double kLargestScale = 1e6;
 
 ToolReport make(const CosmologySpec& spec, const std::string& file, bool force,
                 const ToolPlace& place) {
+    // At least one plane of the 9 channels, and of 4 channels' noise three planes.
+    need_memory(place.context.control, 4.0 * (9 + 4 * 3) * base::real(spec.edge * spec.edge),
+                "the planes that a rank makes at a time", {"edge"}, force);
     const auto report = data::make_cosmology(place.context.control, spec, file, force,
                                              place.version, place.context.progress);
     const std::string layout =
@@ -60,7 +64,8 @@ Verb make_cosmology_verb() {
                          "contiguous array, as published")
                 .integer("seed", &S::seed, {0, options::kWholeNumbers},
                          "seed of the noise from which all fields come")
-                .flag("force", &OutputSettings::force, "replace what is there already")
+                .flag("force", &OutputSettings::force,
+                      "replace what is there already, and start even if memory seems too small")
                 .section("Fields")
                 .real("sigma", &S::sigma, {0, kLargestScale}, "spread of ln(rho)")
                 .real("speed", &S::speed, {0, kLargestScale},

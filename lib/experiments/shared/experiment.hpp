@@ -37,6 +37,12 @@ struct RunContext {
     }
 };
 
+/// Collective. `mine`: bytes that this rank needs for `what`. Unless `force`, throws
+/// EnvironmentError if a host's ranks need more than host and cgroups leave free, OptionError if
+/// more than it has.
+void need_memory(comm::Communicator& control, double mine, const std::string& what,
+                 base::Settings settings, bool force);
+
 /// One catalogue, for --list.
 struct Listing {
     std::string title;

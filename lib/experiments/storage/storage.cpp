@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "experiments/storage/folder.hpp"
@@ -46,6 +47,15 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
     return {.settings = std::move(settings),
             .facts = {{"bytes", fmt::format("{:.0f}", bytes), true}},
             .run = [strategies = settled.strategies, config](const RunContext& context) {
+                double need = 0;  // of one record per process, or a share of it
+                for (const auto& one : strategies)
+                    if (const int writers = one.entry.participants(context.control.world_size());
+                        context.control.rank() < writers)
+                        need = std::max(need, 8 * base::real(one.job.values_per_record()) *
+                                                  (1 + one.entry.workers(one.job)) /
+                                                  (one.entry.by_rows(one.job) ? writers : 1));
+                need_memory(context.control, need, "a record per process", {"size", "workers"},
+                            strategies.front().common.force);
                 auto runs = run_schedule(strategies, context);
                 if (strategies.size() > 1 && !runs.all.empty())
                     runs.all.back().config = config;  // of the comparison

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "base/handle.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "experiments/training/options.hpp"
 #include "train/trainer.hpp"
@@ -13,11 +15,17 @@
 namespace ranklab::experiments {
 namespace {
 
-// n samples take fixed + per_sample x n bytes.
+// n samples take fixed + per_sample x n bytes. `largest`: bytes per sample of the largest output of
+// an operation, kept or not.
 struct MemoryPart {
     std::string name;
-    std::int64_t fixed = 0, per_sample = 0;
+    std::int64_t fixed = 0, per_sample = 0, largest = 0;
 };
+
+// Samples of the batch by which activations are counted: a user's own network may refuse none.
+std::int64_t counted_samples(const TrainingOptions& options) {
+    return model_entry(options.settings).is_script ? 2 : 0;
+}
 
 // The storage of an operation's output, held so that no other output gets its address. If autograd
 // keeps the storage, its use count is above 1.
@@ -60,16 +68,19 @@ class Recording : base::Immovable {
 };
 
 // Returns the memory of the batch and of what autograd keeps for backward, found with an empty
-// batch, without computing.
+// batch, without computing, or for a user's own network with two samples.
 MemoryPart activations_of(nn::Model& model, const TrainingOptions& options) {
     Recorded all;
     const Recording recording(all);
-    const auto batch = sample_batch(options, 0);
+    const auto count = counted_samples(options);
+    const auto batch = sample_batch(options, count);
     const auto loss = model.loss(model.forward(batch.input), batch.targets);
     for (const auto& tensors : {model.parameters(), model.buffers()})
         for (const auto& own : tensors) all.erase(own.storage().unsafeGetStorageImpl());
     MemoryPart sum{.name = "activations"};
-    for (const auto& [address, made] : all) {
+    for (auto& [address, made] : all) {
+        if (count > 0) made.per_sample = std::exchange(made.fixed, 0) / count;
+        sum.largest = std::max(sum.largest, made.per_sample);
         if (made.storage.use_count() == 1) continue;
         sum.fixed += made.fixed;
         sum.per_sample += made.per_sample;
@@ -87,10 +98,8 @@ std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
     return prepared(make_model(options), settings, torch::kCPU);
 }
 
-// False for traced networks, CUDA graphs, and users' own networks, which may refuse an empty batch.
 bool knows_activations(const TrainingOptions& options) {
-    return !options.settings.jit && !options.settings.cuda_graph &&
-           !model_entry(options.settings).is_script;
+    return !options.settings.jit && !options.settings.cuda_graph;
 }
 
 std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
@@ -123,6 +132,7 @@ std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
     for (const auto& part : parts) {
         sum.fixed += part.fixed;
         sum.per_sample += part.per_sample;
+        sum.largest = std::max(sum.largest, part.largest);
     }
     parts.push_back(sum);
     return parts;
@@ -147,6 +157,14 @@ std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
                      knows_activations(options) ? "" : " without activations, which are not known"),
          false});
     return rows;
+}
+
+// Backward holds at least the gradients of an operation's output and input at a time.
+double step_memory(const TrainingOptions& options) {
+    if (options.input == Input::io_only || options.on_gpu()) return 0;
+    const auto sum = rank_memory(options).back();
+    return base::real(sum.fixed) +
+           base::real(sum.per_sample + 2 * sum.largest) * base::real(*options.settings.batch_size);
 }
 
 void add_memory(results::Run& run, const TrainingOptions& options) {

@@ -102,6 +102,8 @@ TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& 
 /// Returns rows of a dry run: the memory of a rank's tensors at its batch, without activations if
 /// these are not known.
 std::vector<results::Setting> memory_settings(const TrainingOptions& options);
+/// Bytes of host memory that a rank's step takes at least, with backward's own tensors; 0 on a GPU.
+double step_memory(const TrainingOptions& options);
 /// Adds the memory of a rank as facts for forecasts: fixed bytes and bytes per sample. Adds nothing
 /// if activations are not known.
 void add_memory(results::Run& run, const TrainingOptions& options);
@@ -111,7 +113,8 @@ void add_memory(results::Run& run, const TrainingOptions& options);
 /// EnvironmentError before that work if the file cannot be written.
 void write_bucket_file(const TrainingOptions& options);
 
-/// Throws OptionError or EnvironmentError if ranks or memory do not suffice. Collective.
+/// Throws OptionError or EnvironmentError if ranks or memory (need_memory) do not suffice.
+/// Collective.
 void check_resources(const TrainingOptions& options, const RunContext& around);
 
 /// Collective. The run's settings also have the values that depend on the number of samples:

@@ -25,20 +25,13 @@ bool is_short_of_ranks(const TrainingOptions& options, int world_size) {
            !options.has_own_batch && settings.accumulate <= 1;
 }
 
-// Throws EnvironmentError if the host's memory cannot hold a step's samples in fp32 and the batches
-// made ahead at one byte per element.
-void check_memory(const TrainingOptions& options) {
-    const std::int64_t batch = *options.settings.batch_size;
+// Bytes that a rank needs: the tensors of a step, and the batches made ahead at one byte per
+// element.
+double needed_memory(const TrainingOptions& options) {
     const auto& settings = options.settings;
     const double ahead = *settings.workers > 0 ? 1.0 + base::real(settings.prefetch) : 1.0;
-    const double needed = static_cast<double>(batch) * static_cast<double>(sample_bytes(options)) *
-                          (1 + ahead / sizeof(float));
-    const auto there = static_cast<double>(host::memory_bytes());
-    if (there == 0 || needed <= there) return;
-    throw base::EnvironmentError(fmt::format(
-        "inputs and targets of {} samples a step need {}, and this host has {}; use a smaller "
-        "--batch-size or --prefetch",
-        batch, base::human_bytes(needed), base::human_bytes(there)));
+    const double samples = base::real(*settings.batch_size) * base::real(sample_bytes(options));
+    return step_memory(options) + samples * (1 + ahead / sizeof(float));
 }
 
 // Returns the number of cores of this rank, at most what its cgroup allows in CPU time.
@@ -89,12 +82,15 @@ TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& 
 
 void check_resources(const TrainingOptions& options, const RunContext& around) {
     auto& control = around.control;
+    double needed = 0;
     comm::all_or_throw(control, [&] {
         if (control.rank() == 0 && is_short_of_ranks(options, control.world_size()))
             throw base::OptionError("this configuration is " +
                                     made_for_note(options, control.world_size()));
-        check_memory(options);
+        needed = needed_memory(options);
     });
+    need_memory(control, needed, "the tensors of a step, and batches made ahead",
+                {"batch-size", "prefetch"}, options.common.force);
 }
 
 std::optional<std::int64_t>& edge_setting(vocabulary::TrainingSettings& settings) {
