@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/handle.hpp"
@@ -51,11 +52,23 @@ struct IoTally {
     }
 };
 
+/// When a phase, or a record with all its phases, began and ended. Sent as its bytes.
+struct IoEvent {
+    std::size_t what = 0;  ///< of kIoPhaseNames; kIoPhaseCount: a record
+    Clock::time_point begin, end;
+
+    double seconds() const { return seconds_between(begin, end); }
+};
+
 class IoTimes {
   public:
     using Clock = base::Clock;  // CLOCK_MONOTONIC: shared by all processes of a node
 
+    /// Also appends each event to `events`, which must outlive the calls that time it.
+    void keep(std::vector<IoEvent>& events) { events_ = &events; }
+
     void add(IoPhase phase, Clock::time_point begin, Clock::time_point end) {
+        if (events_ != nullptr) events_->push_back({number_of(phase), begin, end});
         tallies_[number_of(phase)].add(seconds_between(begin, end));
         if (phase == IoPhase::open) first_open_s_ = std::min(first_open_s_, since_epoch(begin));
         if (phase == IoPhase::close) last_close_s_ = std::max(last_close_s_, since_epoch(end));
@@ -64,6 +77,7 @@ class IoTimes {
     /// one record together, each adds its own bytes, and one rank passes `records` 1, the others 0.
     void add_record(Clock::time_point begin, Clock::time_point end, double bytes,
                     double records = 1) {
+        if (events_ != nullptr) events_->push_back({kIoPhaseCount, begin, end});
         records_.add(seconds_between(begin, end), records);
         bytes_ += bytes;
     }
@@ -107,6 +121,7 @@ class IoTimes {
     double bytes_ = 0;
     double first_open_s_ = std::numeric_limits<double>::infinity();
     double last_close_s_ = -std::numeric_limits<double>::infinity();
+    std::vector<IoEvent>* events_ = nullptr;  // without a meaning in another process
 };
 
 }  // namespace ranklab::base

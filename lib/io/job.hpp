@@ -24,6 +24,7 @@ struct Job {
     std::int64_t chunk_files = 1;  ///< with `dynamic`: records in a chunk
     bool fsync = false;
     bool rename = false;  ///< a file has a temporary name until it is complete
+    bool trace = false;   ///< workers report when each phase began and ended
 
     std::filesystem::path directory;  ///< must exist before open()
     /// Program of the worker processes; empty: ranklab-io-worker next to this program.

@@ -95,10 +95,11 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
     // buffer.
     const int room = 1 << 20;
     ::setsockopt(pair.ours.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    const int error = spawn({program.string(), kind == WorkerKind::pool ? "pool" : "queue",
-                             std::to_string(job.files), std::to_string(job.size),
-                             job.fsync ? "1" : "0", job.rename ? "1" : "0", job.directory.string()},
-                            pair.theirs.get(), queue, process_);
+    const int error =
+        spawn({program.string(), kind == WorkerKind::pool ? "pool" : "queue",
+               std::to_string(job.files), std::to_string(job.size), job.fsync ? "1" : "0",
+               job.rename ? "1" : "0", job.trace ? "1" : "0", job.directory.string()},
+              pair.theirs.get(), queue, process_);
     if (error != 0)
         throw base::EnvironmentError(fmt::format("worker {} cannot be started from {}: {}; install "
                                                  "it next to ranklab-io, or use fewer workers",
@@ -128,6 +129,13 @@ WorkerReport WorkerProcess::receive() {
     while (got < 0 && errno == EINTR);
     if (got != sizeof report) throw_lost();
     if (report.code != base::ExitCode::ok) throw_reported(name_, report);
+    if (report.events == 0) return report;
+    std::vector<base::IoEvent> more(static_cast<std::size_t>(report.events));
+    const std::size_t bytes = more.size() * sizeof(base::IoEvent);
+    do got = ::recv(channel_.get(), more.data(), bytes, MSG_WAITALL);
+    while (got < 0 && errno == EINTR);
+    if (got != static_cast<ssize_t>(bytes)) throw_lost();
+    events.insert(events.end(), more.begin(), more.end());
     return report;
 }
 
@@ -217,6 +225,12 @@ std::vector<base::IoTimes> ProcessStrategy::writers() const {
     for (const auto& worker : workers_)
         if (at_once_) times.push_back(worker.sum.times);
     return times;
+}
+
+std::vector<std::vector<base::IoEvent>> ProcessStrategy::worker_events() const {
+    std::vector<std::vector<base::IoEvent>> events;
+    for (const auto& worker : workers_) events.push_back(worker.events);
+    return events;
 }
 
 std::vector<results::Table> ProcessStrategy::tables() const {

@@ -37,8 +37,9 @@ class WorkerProcess : base::Immovable {
     std::string end();
     void add(const WorkerReport& report);
 
-    WorkerReport sum;          ///< over the worker's reports
-    std::int64_t reports = 0;  ///< not counting the first, which says "ready"
+    WorkerReport sum;                   ///< over the worker's reports
+    std::int64_t reports = 0;           ///< not counting the first, which says "ready"
+    std::vector<base::IoEvent> events;  ///< of all reports, with Job::trace
 
   private:
     [[noreturn]] void throw_lost();
@@ -62,6 +63,7 @@ class ProcessStrategy : public FileStrategy {
     /// The table "tasks": one row per worker.
     std::vector<results::Table> tables() const override;
     std::vector<base::IoTimes> writers() const override;
+    std::vector<std::vector<base::IoEvent>> worker_events() const override;
     std::vector<Remark> warnings() const override;
 
   protected:

@@ -55,6 +55,9 @@ class Strategy {
     /// itself wrote, and Place::times has its times.
     virtual std::vector<base::IoTimes> writers() const { return {}; }
 
+    /// What each worker process did when, with Job::trace.
+    virtual std::vector<std::vector<base::IoEvent>> worker_events() const { return {}; }
+
     /// The strategy's own tables (bytes per task, collective modes), gathered by close(). Complete
     /// on rank 0.
     virtual std::vector<results::Table> tables() const { return {}; }

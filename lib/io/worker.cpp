@@ -29,15 +29,22 @@ namespace {
 using base::Clock;
 using base::IoPhase;
 using base::IoTimes;
-using base::seconds_since;
 
 /// Between reports of a queue's worker: short enough for a progress bar, long enough not to wake
 /// the parent for every small file.
 constexpr auto kBetweenReports = std::chrono::milliseconds(50);
 
 /// Returns false if the parent has ended.
+bool send_all(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t done = ::send(kChannelDescriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (done <= 0) return false;
+        bytes = bytes.subspan(static_cast<std::size_t>(done));
+    }
+    return true;
+}
 bool send_report(const WorkerReport& report) {
-    return ::send(kChannelDescriptor, &report, sizeof report, MSG_NOSIGNAL) == sizeof report;
+    return send_all(std::as_bytes(std::span(&report, 1)));
 }
 
 bool parent_is_gone() {
@@ -67,25 +74,33 @@ void serve(WorkerKind kind, const Job& job) {
     IoTimes times;
     RecordWriter writer(job, Encoding::npy, times);
     WorkerReport report;
-    bool goes_on = send_report(report);
+    std::vector<base::IoEvent> events;
+    const auto send_work = [&] {
+        report.times = std::exchange(times, {});
+        report.events = std::ssize(events);
+        if (job.trace) times.keep(events);
+        const auto made = std::exchange(events, {});
+        return send_report(std::exchange(report, {})) && send_all(std::as_bytes(std::span(made)));
+    };
+    bool goes_on = send_work();
     auto last_report = Clock::now();
     while (goes_on && !parent_is_gone()) {
         const auto begin = Clock::now();
         const int from = pool ? kChannelDescriptor : kQueueDescriptor;
         if (!receive_all(from, std::as_writable_bytes(std::span(task)))) break;
-        report.wait_s += seconds_since(begin);
+        const auto arrived = Clock::now();
+        report.wait_s += base::seconds_between(begin, arrived);
+        if (job.trace) events.push_back({number_of(IoPhase::wait), begin, arrived});
         writer.make(static_cast<std::int64_t>(task.front()), [&](std::span<double> to) {
             fill_from_meshgrid(grids.first(values), grids.subspan(values), base::real(job.files),
                                task.front(), to);
         });
         ++report.records;
         if (!pool && Clock::now() - last_report < kBetweenReports) continue;
-        report.times = std::exchange(times, {});
-        goes_on = send_report(std::exchange(report, {}));
+        goes_on = send_work();
         last_report = Clock::now();
     }
-    report.times = times;
-    if (report.records > 0) send_report(report);
+    if (report.records > 0) send_work();
     // Waits until the parent dismisses this worker.
     receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(task)));
 }
@@ -123,14 +138,15 @@ Job job_of(char** argv) {
     job.size = std::atoll(argv[3]);
     job.fsync = *argv[4] == '1';
     job.rename = *argv[5] == '1';
-    job.directory = argv[6];
+    job.trace = *argv[6] == '1';
+    job.directory = argv[7];
     return job;
 }
 
 }  // namespace
 
 int worker_main(int argc, char** argv) {
-    if (argc != 7) {
+    if (argc != 8) {
         fmt::print(
             stderr,
             "ranklab-io-worker: ranklab io starts this worker process by itself for the strategies "

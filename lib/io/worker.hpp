@@ -1,7 +1,7 @@
 // The worker processes of process-pool and process-queue, and their messages. The program
 // ranklab-io-worker loads neither MPI nor HDF5 nor LibTorch, so that it starts in milliseconds:
 //
-//   ranklab-io-worker pool|queue FILES SIZE FSYNC RENAME DIRECTORY
+//   ranklab-io-worker pool|queue FILES SIZE FSYNC RENAME TRACE DIRECTORY
 //
 // A pool's worker gets one task after the other from its parent: the record's id and both
 // meshgrids, as doubles. A queue's worker builds its grids and takes ids, as doubles, from a packet
@@ -30,6 +30,7 @@ struct WorkerReport {
     std::int64_t records = 0;
     double wait_s = 0;  ///< waiting until a task had arrived completely
     base::IoTimes times;
+    std::int64_t events = 0;  ///< with Job::trace: as many IoEvents follow the report
     base::ExitCode code = base::ExitCode::ok;
     std::array<char, 1000> sentence{};  ///< the error's message, truncated
     std::array<char, 16> setting{};     ///< an option that removes the error's cause

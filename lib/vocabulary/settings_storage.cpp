@@ -64,6 +64,16 @@ void add_measuring(Schema& rows) {
                 "several strategies or repetitions");
 }
 
+void add_views(Schema& rows) {
+    rows.section("What is recorded")
+        .choice("profile", {&S::profile, Role::aside}, {"calls"},
+                "calls: calls and time of each part of the strategies, as cProfile's table")
+        .text("trace", {&S::trace, Role::kept}, "FILE.json",
+              "write when each worker and rank did what in the last writing of each strategy, for "
+              "Perfetto and chrome://tracing")
+        .excludes({.other = "read-only", .because = "writings are traced"});
+}
+
 void add_hdf5(Schema& rows) {
     rows.section("HDF5")
         .choice("layout", &S::layout, {"files", "single"},
@@ -86,6 +96,7 @@ Schema made_storage_settings() {
     add_work(rows);
     add_reading(rows);
     add_measuring(rows);
+    add_views(rows);
     add_hdf5(rows);
     return rows;
 }

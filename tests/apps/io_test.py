@@ -1,5 +1,6 @@
 """`ranklab io`: files, verification, times and output of every strategy in --list."""
 
+import json
 import os
 import re
 import shutil
@@ -314,6 +315,78 @@ class Stop(Case):
         self.assertRegex(runs[2]["warnings"][0], r"2 of 2\b.*\b2\b")
         result = io("--strategy", "binary", "-i", 100000, "-s", 300, "--time-limit", 0.2, "--directory", self.folder / "o")
         self.assertSays(result, 6, "time limit", "100000")
+
+
+class Lanes(Case):
+    """--trace and --profile calls, which say when and how often what the phases' table sums up."""
+
+    WORKERS, STRATEGIES = 2, ["process-pool", "process-queue", "mpi-scatter", "hdf5-parallel-independent"]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.case = Case()
+        cls.case.setUp()
+        cls.addClassCleanup(cls.case.doCleanups)
+        folder = cls.case.folder
+        cls.result = ranklab("io", "--strategy", ",".join(cls.STRATEGIES), "--workers", cls.WORKERS, "-n", FILES, "-s", 100, "--write-only", "--no-verify",
+                             "--ceilings", "off", "--profile", "calls", "--trace", folder / "t.json", "--directory", folder / "out", "--output", folder / "r.h5",
+                             ranks=2, timeout=60)
+        cls.case.assertCode(cls.result, 0)
+        *cls.runs, cls.ladder = runs_of(folder / "r.h5")
+        events = json.loads((folder / "t.json").read_text())["traceEvents"]
+        process = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+        lane = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        cls.lanes = {}  # by strategy and name of the lane
+        for event in events:
+            if event["ph"] == "M": cls.lanes.setdefault(process[event["pid"]], {})
+            else: cls.lanes[process[event["pid"]]].setdefault(lane[event["pid"], event["tid"]], []).append(event)
+
+    def test_each_rank_and_each_worker_has_one(self):
+        for strategy, lanes in self.lanes.items():
+            names = sorted(re.sub(r" on [^,]+", "", name) for name in lanes)
+            self.assertEqual(names, ["rank 0", "rank 0, worker 0", "rank 0, worker 1"] if strategy.startswith("process") else ["rank 0", "rank 1"])
+        self.assertEqual(list(self.lanes), self.STRATEGIES)
+
+    def test_their_events_add_up_to_the_phases(self):
+        for run in self.runs:
+            strategy = run["config"]["strategy"]
+            stored = dict(zip(column(run, "io_phases", "phase"), column(run, "io_phases", "cumulative_s")))
+            waits = sum(column(run, "tasks", "wait_s")) if strategy.startswith("process") else 0  # of workers, not of the rank
+            for phase in set(stored) - {"job", "record"}:
+                traced = sum(event["dur"] for lane in self.lanes[strategy].values() for event in lane if event["name"] == phase) / 1e6
+                self.assertAlmostEqual(traced, stored[phase] + (waits if phase == "wait" else 0), 9, f"{strategy} {phase}")
+            records = [event for lane in self.lanes[strategy].values() for event in lane if event["name"] == "record"]
+            self.assertEqual(len(records), FILES, strategy)
+
+    def test_moments_follow_each_other_within_the_writing(self):
+        for run in self.runs:
+            strategy = run["config"]["strategy"]
+            for name, lane in self.lanes[strategy].items():
+                phases = sorted((event["ts"], event["ts"] + event["dur"]) for event in lane if event["name"] != "record")
+                self.assertTrue(all(end <= begin + 1e-3 for (_, end), (begin, _) in zip(phases, phases[1:])), f"{strategy} {name}")
+                self.assertGreaterEqual(phases[0][0], 0)
+                self.assertLessEqual(phases[-1][1], 1e6 * measured(run, "job_time_s")["max"] + 1e-3)
+
+    def test_tasks_of_the_blocking_pool_are_in_turn(self):
+        """As apply() of the original: no two workers write at a time."""
+        records = sorted((event["ts"], event["ts"] + event["dur"]) for lane in self.lanes["process-pool"].values() for event in lane if event["name"] == "record")
+        self.assertTrue(all(end <= begin for (_, end), (begin, _) in zip(records, records[1:])))
+        self.assertTrue(all(any(event["name"] == "record" for event in lane) for name, lane in self.lanes["process-pool"].items() if "worker" in name))
+
+    def test_calls_are_sorted_by_their_own_time(self):
+        calls = self.ladder["tables"]["calls"]
+        rows = list(zip(calls["strategy"], calls["call"], calls["calls"], calls["own_s"], calls["own_per_call_s"]))
+        for run in self.runs:
+            mine = [row for row in rows if row[0] == run["config"]["strategy"]]
+            phases = run["tables"]["io_phases"]
+            self.assertEqual({row[1]: row[2:4] for row in mine}, dict(zip(phases["phase"], zip(phases["calls"], phases["total_s"]))))
+            self.assertEqual([row[3] for row in mine], sorted((row[3] for row in mine), reverse=True))
+            for row in mine: self.assertAlmostEqual(row[4] * max(1, row[2]), row[3], 12)
+        self.assertEqual(self.result.stdout.count("process-pool "), 1 + sum(row[0] == "process-pool" for row in rows), "the ladder's row, then the calls")
+
+    def test_a_file_of_another_kind_is_refused(self):
+        for name in ("t.txt", "none/t.json"): self.assertSays(io("--trace", name), 2, "--trace", "FILE.json")
+        self.assertSays(io("--trace", "t.json", "--read-only"), 2, "--read-only")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "experiments/shared/target_ci.hpp"
+#include "experiments/shared/trace_file.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -39,6 +40,7 @@ io::Job job_of(const StorageSettings& settings) {
     job.chunk_files = settings.chunk_files;
     job.fsync = settings.fsync;
     job.rename = settings.rename;
+    job.trace = settings.trace.has_value();
     job.layout = settings.layout == "single" ? io::Layout::single : io::Layout::files;
     job.chunk = settings.chunk;
     job.hdf5 = {.hints = hints_of(settings.hints),
@@ -118,6 +120,7 @@ StorageCommand settle_storage(const options::Options& given,
         settings.ceilings = settings.repetitions > 1 || chosen.size() > 1 ? "on" : "off";
     given.check_relations(settings, command.common);
     check_combination(settings, chosen);
+    if (settings.trace) check_trace_file(*settings.trace);
     for (const auto& strategy : chosen) {
         StorageSettings own = settings;
         own.strategy = strategy.name;

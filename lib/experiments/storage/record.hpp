@@ -40,6 +40,9 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
 void add_storage_tables(results::Run& run, const StorageRecord& record,
                         const StorageOptions& options, comm::Communicator& control);
 
+/// --profile calls: the table `calls` of these runs' strategies, each sorted by its own time.
+results::Table calls_table(const std::vector<results::Run>& runs);
+
 /// Returns the run that compares the runs (at least one) in the table `ladder`. `asked`: number of
 /// strategies of the command; `signal`: the signal that ended them, or 0.
 results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, int signal);

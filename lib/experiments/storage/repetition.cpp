@@ -54,9 +54,18 @@ Repeater::~Repeater() {
 // files, worker processes and communicators.
 void Repeater::renew() {
     times_ = {};
+    events_.clear();
+    if (options_.job.trace) times_.keep(events_);
     done_ = 0;
     strategy_ = options_.entry.make(
         options_.job, {*ranks_, times_, [this](std::int64_t more) { records_done(more); }});
+}
+
+Repeater::Traced Repeater::traced() const {
+    if (!writes()) return {begin_};
+    auto lanes = strategy_->worker_events();
+    lanes.insert(lanes.begin(), events_);
+    return {begin_, std::move(lanes)};
 }
 
 // Ceilings are measured before one repetition and after the next, so that drift of the machine

@@ -85,6 +85,13 @@ class Repeater : base::Immovable {
 
     const io::Strategy& strategy() const { return *strategy_; }
     const WrittenBy& written() const { return written_; }
+    /// With --trace: what this rank and each of its workers did when in the last writing, which
+    /// began at `begin`. Empty on a rank that does not write.
+    struct Traced {
+        base::Clock::time_point begin;
+        std::vector<std::vector<base::IoEvent>> lanes = {};
+    };
+    Traced traced() const;
 
   private:
     void renew();
@@ -114,6 +121,7 @@ class Repeater : base::Immovable {
     io::Grid grid_;
     WrittenBy written_;
     base::IoTimes times_;
+    std::vector<base::IoEvent> events_;  // with --trace
     std::unique_ptr<io::Strategy> strategy_;
     Turn turn_;
     std::int64_t done_ = 0;  // records that the strategy reported as written on this rank

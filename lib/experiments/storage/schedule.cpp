@@ -12,8 +12,10 @@
 #include "base/handle.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
+#include "experiments/shared/verdicts.hpp"
 #include "experiments/storage/folder.hpp"
 #include "experiments/storage/repetition.hpp"
+#include "experiments/storage/trace.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -60,12 +62,28 @@ class Schedule : base::Immovable {
         Runs runs;
         runs.failure = failure_;
         for (const auto& entry : entries_) add_run(*entry, runs.all);
+        auto calls = calls_table(runs.all);
         if (entries_.size() > 1 && !runs.all.empty())
             runs.all.push_back(compared(runs.all, entries_.size(), signal_));
+        const auto& options = entries_.front()->options;
+        if (options.profile && !runs.all.empty())
+            runs.all.back().tables.push_back(std::move(calls));
+        if (options.trace && !runs.all.empty()) write_trace(*options.trace, runs.all.back());
         return runs;
     }
 
   private:
+    // A file that cannot be written does not discard the runs.
+    void write_trace(const std::string& path, results::Run& run) {
+        try {
+            std::vector<TracedStrategy> all;
+            for (const auto& entry : entries_)
+                all.push_back({entry->options.entry.name, entry->repeater.traced()});
+            experiments::write_trace(path, all, context_.control);
+        } catch (const base::Error& error) {  // on all ranks
+            add_failure(run, base::describe_failure(error));
+        }
+    }
     void make_rounds() {
         std::vector<Entry*> left;
         for (const auto& entry : entries_) left.push_back(entry.get());

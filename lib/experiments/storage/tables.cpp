@@ -15,6 +15,7 @@
 #include "measure/samples.hpp"
 #include "results/run.hpp"
 #include "stats/summary.hpp"
+#include "vocabulary/names.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -93,6 +94,41 @@ results::Table ranks_table(std::span<const Counted> by_rank, double repetitions)
     add("last_close_s", false, [](const Counted& one) { return one.last_close_s; });
     return table;
 }
+
+}  // namespace
+
+results::Table calls_table(const std::vector<results::Run>& runs) {
+    struct Call {
+        std::string strategy, name;
+        std::int64_t calls;
+        double own_s, cumulative_s, percent;
+    };
+    std::vector<Call> all;
+    for (const auto& run : runs) {
+        const auto* phases = run.find_table("io_phases");
+        if (phases == nullptr) continue;
+        const auto& names = *phases->find<std::string>("phase");
+        const auto number = [&](const char* column, std::size_t row) {
+            return phases->find<double>(column)->at(row);
+        };
+        const auto first = std::ssize(all);
+        for (std::size_t i = 0; i < names.size(); ++i)
+            all.push_back({run.setting(vocabulary::setting::kStrategy), names[i],
+                           phases->find<std::int64_t>("calls")->at(i), number("total_s", i),
+                           number("cumulative_s", i), number("percent", i)});
+        std::stable_sort(all.begin() + first, all.end(),
+                         [](const Call& a, const Call& b) { return a.own_s > b.own_s; });
+    }
+    results::Rows table("calls");
+    for (const auto& call : all) {
+        const double each = 1 / base::real(std::max<std::int64_t>(1, call.calls));
+        table.add({call.strategy, call.name, call.calls, call.own_s, call.own_s * each,
+                   call.cumulative_s, call.cumulative_s * each, call.percent});
+    }
+    return std::move(table).table();
+}
+
+namespace {
 
 results::Table reads_table(const StorageRecord& record, const StorageOptions& options,
                            const std::vector<io::CacheEvidence>& caches,

@@ -1,7 +1,6 @@
 // --trace FILE.json and --nvtx: the steps of --trace-window, as LibTorch's profiler sees them on
 // each rank. Rank N writes FILE.rankN.json, and rank 0 merges all events into one file.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/shared/trace_file.hpp"
 #include "experiments/training/observer.hpp"
 #include "train/torch_cuda.hpp"
 #include "train/trace.hpp"
@@ -141,11 +141,7 @@ class TraceWindow final : public StepObserver {
 
   private:
     void check_path() const {
-        const auto folder = fs::absolute(path_).parent_path();
-        if (!path_.ends_with(".json") || fs::is_directory(path_) || !fs::is_directory(folder) ||
-            ::access(folder.c_str(), W_OK) != 0)
-            throw base::OptionError(fmt::format(
-                "--trace {}: give a file FILE.json in a folder that can be written", path_));
+        check_trace_file(path_);
         // A file of an earlier run must not be taken for this run's.
         std::error_code none;
         if (control_.rank() == 0) fs::remove(path_, none);
