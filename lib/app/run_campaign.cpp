@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/command_line.hpp"
 #include "app/process.hpp"
@@ -10,6 +11,8 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "campaign/campaign.hpp"
+#include "report/formats/formats.hpp"
+#include "report/page/parts.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -31,10 +34,21 @@ int status(const Campaign& of, const CampaignRequest& asked) {
     return 0;
 }
 
+void write_page(const Campaign& of) {
+    if (!std::filesystem::exists(of.output)) return;
+    const std::string page = (std::filesystem::path(of.folder) / "page.html").string();
+    write_report(page, [&](const report::model::Sink& sink) {
+        sink(report::page::html_page({results::ResultFile(of.output), {}}, reference_folder()));
+    });
+    print("{}", report::formats::screen_line("page", page));
+}
+
 int collect(const Campaign& of, const CampaignRequest&) {
     // Slurm may place the repetitions of a point on different nodes.
     const Words allow = of.slurm() ? Words{"hosts"} : Words{};
     for (const auto& sweep : of.sweeps) print_whole(campaign::table_text(sweep, allow) + '\n');
+    print_whole(campaign::answers_text(of, allow));
+    write_page(of);
     return 0;
 }
 
@@ -105,20 +119,22 @@ Command command_of(const std::string& verb, const char* summary, Work* work,
 }
 
 CommandGroup program() {
-    return {"campaign",
-            "Measures the sweeps of an INI file, here or as jobs of Slurm.",
-            "FILE.ini",
-            {command_of("plan", "Lists the jobs with nodes, ranks, runs and time. Starts nothing.",
-                        plan, "--json"),
-             command_of("run", "Starts the missing runs of the sweeps here, by mpirun.", run,
-                        "--dry-run"),
-             command_of("submit", "Submits the jobs that lack runs to Slurm.", submit, "--dry-run"),
-             command_of("status", "Shows how many runs are stored, and which jobs are queued.",
-                        status, "--json"),
-             command_of("resume", "Starts the missing runs, as run or submit does.", resume,
-                        "--dry-run"),
-             command_of("cancel", "Cancels the campaign's jobs in Slurm's queue.", cancel, ""),
-             command_of("collect", "Shows the tables of the stored runs.", collect, "")}};
+    return {
+        "campaign",
+        "Measures the sweeps of an INI file, here or as jobs of Slurm.",
+        "FILE.ini",
+        {command_of("plan", "Lists the jobs with nodes, ranks, runs and time. Starts nothing.",
+                    plan, "--json"),
+         command_of("run", "Starts the missing runs of the sweeps here, by mpirun.", run,
+                    "--dry-run"),
+         command_of("submit", "Submits the jobs that lack runs to Slurm.", submit, "--dry-run"),
+         command_of("status", "Shows how many runs are stored, and which jobs are queued.", status,
+                    "--json"),
+         command_of("resume", "Starts the missing runs, as run or submit does.", resume,
+                    "--dry-run"),
+         command_of("cancel", "Cancels the campaign's jobs in Slurm's queue.", cancel, ""),
+         command_of("collect", "Shows the tables of the stored runs and writes FOLDER/page.html.",
+                    collect, "")}};
 }
 
 // Puts the verb first: `ranklab campaign FILE` means plan, and `FILE status` means status.

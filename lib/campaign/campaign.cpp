@@ -44,6 +44,7 @@ Schema campaign_keys() {
 struct SectionSettings {
     std::optional<std::string> command;
     std::string time = "01:00:00";
+    std::optional<double> worth;
 };
 
 // The keys of a section that are not options of its sweep.
@@ -51,7 +52,10 @@ Schema section_keys() {
     Schema keys;
     keys.choice("command", &SectionSettings::command, swept_programs(), "the program to start")
         .text("time", &SectionSettings::time, "HH:MM:SS",
-              "time limit of a Slurm job; also MINUTES or HH:MM");
+              "time limit of a Slurm job; also MINUTES or HH:MM")
+        .real("worth", &SectionSettings::worth, 0,
+              "how many times as fast as the best of all other sections of this command the "
+              "section must be to be worth it");
     return keys;
 }
 
@@ -103,6 +107,7 @@ struct Workload {
     std::string name, place;
     SweepRequest request;
     std::int64_t minutes = 0;
+    std::optional<double> worth = {};
 };
 
 // The options of a sweep without those that a campaign's section may not have.
@@ -127,7 +132,7 @@ Workload workload_of(const options::Section& section, const Campaign& campaign) 
         throw base::OptionError(fmt::format("{}: command = train, io or comm is missing", place));
     const auto given = checked(sweep_keys(*own.command), of_sweep, place);
     Workload workload{section.name, place, request_of(*own.command, given),
-                      minutes_of(own.time, place)};
+                      minutes_of(own.time, place), own.worth};
     auto& sweep = workload.request.own;
     sweep.output = campaign.output;
     sweep.launcher = campaign.slurm() ? "srun" : "mpirun";
@@ -192,6 +197,7 @@ void add_workload(Campaign& campaign, const Workload& workload) {
     } else {
         campaign.jobs.push_back(job_of(campaign, workload, 1, {workload.request.own.ranks}));
     }
+    if (workload.worth) campaign.questions.push_back({campaign.sweeps.size(), *workload.worth});
     campaign.sweeps.push_back(sweep_of(workload, workload.request, this_machine()));
 }
 

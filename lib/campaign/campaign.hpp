@@ -34,6 +34,13 @@ struct Campaign : CampaignSettings {
     std::filesystem::path file;  ///< the INI
     std::vector<Sweep> sweeps = {};
     std::vector<Job> jobs = {};
+    /// The key `worth` of sections: how many times as fast as the best point of all other sections
+    /// of the same program the section's best point must be.
+    struct Question {
+        std::size_t sweep = 0;
+        double worth = 1;
+    };
+    std::vector<Question> questions = {};
 
     bool slurm() const { return launcher == "slurm"; }
 };
@@ -53,6 +60,10 @@ std::optional<std::map<std::string, std::string>> queue_of(const Campaign& campa
 int submit(const Campaign& campaign, const Say& say);
 /// Cancels the campaign's jobs in the queue, and returns their number.
 int cancel(const Campaign& campaign);
+
+/// A line per question: whether the section is worth it, with the measured ratio. `ignore`:
+/// surroundings that may differ within a point.
+std::string answers_text(const Campaign& campaign, const std::vector<std::string>& ignore = {});
 
 std::string plan_text(const Campaign& campaign);
 std::string status_text(const Campaign& campaign);

@@ -100,18 +100,18 @@ bool is_left_out(const Option& option) {
 
 // Whether the sweep splits the option's value at commas. A text may hold commas of its own.
 bool is_list(const Option& option) {
-    return option.type != Type::text && option.type != Type::texts && option.type != Type::flag;
+    return option.type != Type::text && option.type != Type::texts;
 }
 
-// Returns the option without its field, and as a text unless it is a flag, so that it takes several
-// values; the program's row checks them later.
+// Returns the option without its field and as a text, so that it takes several values; the
+// program's row checks them later. A flag may be given alone, or as "false,true".
 Option loosened(const Option& option) {
     if (option.type == Type::flag)
         return {.name = option.name,
+                .placeholder = "[false,true]",
                 .help = option.help,
-                .type = Type::flag,
-                .fallback = "false",
                 .shorthand = option.shorthand,
+                .bare = "true",
                 .instead_of = option.instead_of};
     const std::string fallback = option.fallback.value_or("");
     return {.name = option.name,
@@ -361,9 +361,12 @@ Texts words_of(const Schema& schema, const Settings& settings) {
     for (const auto& [name, value] : settings) {
         const Option* const option = schema.find(name);
         const bool flag = option != nullptr && option->type == Type::flag;
+        if (flag && value != "true" && value != "false")
+            throw base::OptionError(fmt::format("--{} takes true or false, not '{}'", name,
+                                                base::printable(value, 60)));
         if (flag && value == "false") continue;
         words.push_back("--" + name);
-        if (!flag || value != "true") words.push_back(value);
+        if (!flag) words.push_back(value);
     }
     return words;
 }

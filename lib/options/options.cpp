@@ -153,8 +153,11 @@ std::vector<std::string> completed(const Schema& schema, const std::vector<std::
     std::vector<std::string> words;
     for (std::size_t i = 0; i < given.size(); ++i) {
         words.push_back(given[i]);
-        if (!given[i].starts_with("--")) continue;
-        const Option* const option = schema.find(given[i].substr(2));
+        const bool is_short = given[i].size() == 2 && given[i].front() == '-';
+        const auto named = std::ranges::find_if(schema.all(), [&](const Option& one) {
+            return is_short ? one.shorthand == given[i].back() : "--" + one.name == given[i];
+        });
+        const Option* const option = named == schema.all().end() ? nullptr : &*named;
         const bool alone = i + 1 == given.size() || given[i + 1].starts_with("-");
         if (option != nullptr && alone && !option->bare.empty()) words.push_back(option->bare);
     }

@@ -48,9 +48,18 @@ class Campaign(cli.Case):
     def test_from_a_plan_to_a_table(self):
         for result in (self.campaign("run", text=HEAD + IO), self.campaign("collect")):
             self.assertIn("speedup", result.stdout)
+            self.assertIn("  page ", result.stdout)
+        self.assertIn("mpi-send", (self.folder / "campaigns/small/page.html").read_text())
         self.assertIn("files: 2 of 2", self.campaign("status").stdout)
         self.assertEqual(self.campaign("resume").said, [], "nothing is missing")
         self.assertEqual(json.loads(self.campaign("status", "--json", text=HEAD + IO.replace("size = 20", "size = 24")).stdout)["jobs"][0]["done"], 0)
+
+    def test_a_section_is_worth_it_or_not(self):
+        """Compared with the best point of all other sections of its command."""
+        questions = IO.replace("[files]", "[more]").replace("files = 4", "files = 400") + "worth = 1\n"
+        said = self.campaign("run", text=HEAD + IO + questions).stdout
+        self.assertRegex(said, r"(?m)^  worth it +no, by too few runs for an interval: .*small-more.* is 0\.\d+ +times")
+        self.assertSays(self.campaign("plan", text=HEAD + IO + "worth = -1\n", code=2), 2, "[files]", "worth")
 
 
 if __name__ == "__main__":

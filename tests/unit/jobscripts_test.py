@@ -16,6 +16,8 @@ FORMS = {  # words before the config, and the launcher's command line
     "cpu.slurm": ((), "srun 3: --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=3 --cpu-bind=cores --distribution=block:block"),
     "gpu.slurm": ((), "srun 3: --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=3 --cpu-bind=cores --distribution=block:block --gpus-per-task=2 --gpu-bind=none"),
     "lsf.sh": ((), "jsrun 7: -n12 -a1 -c7 -g1 -r6 --bind=packed:7 --launch_distribution=packed"),
+    "lumi.slurm": ((), "srun 3: --kill-on-bad-exit=1 "
+                       "--cpu-bind=mask_cpu:fe000000000000,fe00000000000000,fe0000,fe000000,fe,fe00,fe00000000,fe0000000000"),
     "mpirun.sh": (("2",), "mpirun 3: -n 2 --map-by slot:PE=3 --bind-to core"),
 }
 COMMANDS = ((("configs/mnist/ddp2.ini", "--epochs", "1"), "train --config configs/mnist/ddp2.ini --epochs 1"),

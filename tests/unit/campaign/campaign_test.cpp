@@ -5,10 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <tuple>
+
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "results/result_file.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
+#include "unit/results/sample_run.hpp"
 
 namespace ranklab::campaign {
 namespace {
@@ -16,6 +21,21 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
+
+results::Run trained(const std::string& label, const std::string& threads, double step_s, int id) {
+    results::Run run = results::sample_run(
+        fmt::format("20261121T10150{}Z-{}{}", id, label == "c-gpu" ? "gpu00" : "cpu00", threads));
+    run.label = label;
+    run.warnings.clear();
+    run.config = {{"model", "mnist-cnn", false},
+                  {"mode", "single", false},
+                  {"batch-size", "32", true},
+                  {"threads", threads, true}};
+    run.hosts.resize(1);
+    run.measurements = {results::one_value("step_time_s", "s", results::Kind::cost, {step_s})};
+    run.tables.clear();
+    return run;
+}
 
 class CampaignFile : public ::testing::Test {
   protected:
@@ -57,6 +77,32 @@ TEST_F(CampaignFile, MakesAJobOfThePointsThatNeedAsManyNodes) {
     EXPECT_EQ(of.sweeps[0].points.size(), 3U) << "one table";
     EXPECT_THAT(of.jobs[1].words,
                 IsSupersetOf({"sweep", "train", "--ranks", "8", "--launcher", "srun"}));
+}
+
+// Runs of 8 and of 1 s a step: the second section is 8 times as fast as the best of the first.
+TEST_F(CampaignFile, AnswersWhetherASectionIsWorthIt) {
+    const auto answers = [&](double worth, int runs) {
+        const Campaign of = campaign(
+            fmt::format("[cpu]\ncommand = train\nthreads = 1,2\n"
+                        "[gpu]\ncommand = train\nthreads = 1\nworth = {}\n",
+                        worth),
+            fmt::format("output = {}\n", (folder_.path() / fmt::format("{}.h5", runs)).string()));
+        const results::ResultFile file(of.output);
+        if (!std::filesystem::exists(of.output))
+            for (int i = 0; i < runs; ++i)
+                for (const auto& [label, threads, seconds] :
+                     {std::tuple("c-cpu", "1", 16.0), std::tuple("c-cpu", "2", 8.0),
+                      std::tuple("c-gpu", "1", 1.0)})
+                    file.append(trained(label, threads, seconds * (1 + 0.01 * i), i));
+        return answers_text(of);
+    };
+    EXPECT_THAT(answers(7, 4), AllOf(HasSubstr("worth it      yes: "), HasSubstr("label = c-gpu"),
+                                     HasSubstr("threads = 2"), HasSubstr("8.00")));
+    EXPECT_THAT(answers(9, 4), HasSubstr("worth it      no: "));
+    EXPECT_THAT(answers(8, 4), HasSubstr("worth it      undecided: "));
+    EXPECT_THAT(answers(7, 1), HasSubstr("yes, by too few runs"));
+    EXPECT_EQ(campaign("[w]\ncommand = io\n").questions.size(), 0U);
+    EXPECT_THAT(refusal("[w]\ncommand = io\nworth = much\n"), HasSubstr("worth"));
 }
 
 TEST_F(CampaignFile, AScriptAsksForWhatTheWidestPointNeeds) {

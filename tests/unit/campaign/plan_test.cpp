@@ -75,6 +75,14 @@ TEST(PlanOfASweep, FlagsAndShortNamesAreTheProgramsOwn) {
                 ElementsAre("1x1 --files 4 --size 20 --fsync", "1x1 --files 4 --size 30 --fsync"));
 }
 
+TEST(PlanOfASweep, FlagsAreVariedAsOffAndOn) {
+    const Sweep of = sweep("train", "--jit false,true --fused-optimizer --steps 30");
+    EXPECT_THAT(points(of), ElementsAre("1x1 --fused-optimizer --steps 30",
+                                        "1x1 --fused-optimizer --steps 30 --jit"));
+    EXPECT_THAT(of.keys, ElementsAre("jit", "ranks"));
+    EXPECT_THAT(refusal("train", "--jit maybe"), HasSubstr("'maybe'"));
+}
+
 TEST(PlanOfASweep, WeakScalingGivesEachRankAsMuchAndStrongAllTogether) {
     EXPECT_THAT(points(sweep("io", "--files 4 --scaling weak --ranks 1,3")),
                 ElementsAre("1x1 --files 4", "3x1 --files 12"));
