@@ -37,6 +37,13 @@ class Precisions(RunCase):
         for words in (("--channels-last",), ("--jit", "--sync", "flat")):
             np.testing.assert_allclose(self.run_of("--precision", "fp64", *words, ranks=2).losses, reference.losses, rtol=1e-9, err_msg=str(words))
 
+    def test_a_graph_of_sixteen_bits_computes_as_without_one(self):
+        """As published for the U-Net: fp16 with JIT."""
+        for precision, words in (("bf16", ("--model", "bn-cnn")), ("fp16", ("--model", "mnist-cnn", "--width", 8, "--dropout", "off"))):
+            plain, graph = (self.run_of("--precision", precision, *words, *more) for more in ((), ("--jit",)))
+            np.testing.assert_allclose(graph.losses, plain.losses, rtol=0.02, err_msg=precision)
+            self.assertEqual((graph.config["jit"], graph.config["precision"]), ("true", precision))
+
     def test_a_resumed_run_goes_on_as_one_piece(self):
         words = ("--precision", "fp16", "--channels-last")
         whole = self.run_of(*words, steps=6)

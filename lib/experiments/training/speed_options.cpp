@@ -139,7 +139,8 @@ std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model,
     model->to(train::parameter_type(precision));
     if (!device.is_cpu()) model->to(device);
     if (settings.channels_last == "true") train::use_channels_last(*model);
-    if (settings.jit) return std::make_shared<train::TracedModel>(std::move(model));
+    // Autocast around the graph: tracing records its casts.
+    if (settings.jit) model = std::make_shared<train::TracedModel>(std::move(model));
     return train::in_precision(std::move(model), precision, device.type());
 }
 
