@@ -19,6 +19,7 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
+#include "report/diagnosis/diagnosis.hpp"
 #include "report/formats/formats.hpp"
 #include "results/result_file.hpp"
 
@@ -68,8 +69,12 @@ void print_answer(const experiments::Plan& plan, const CommonSettings& common,
         print("{}", report::formats::nccl_text(last));
     else if (common.verbose)
         for (const auto& run : runs) print("\n{}", report::formats::run_text(run, true));
-    print("\n{}", report::formats::answer_text(last, {.colour = base::shows_colour(STDOUT_FILENO),
-                                                      .whole = common.verbose}));
+    print("\n{}", report::formats::answer_text(
+                      last, {.colour = base::shows_colour(STDOUT_FILENO),
+                             .whole = common.verbose,
+                             .advice = last.command == "train" && last.valid
+                                           ? advice_text(report::diagnosis::diagnose(last))
+                                           : ""}));
     std::fflush(stdout);
 }
 

@@ -31,7 +31,8 @@ results::Table use_table(const std::vector<host::Use>& uses) {
     results::Rows table("job_use");
     for (const auto& use : uses)
         table.add({std::int64_t{use.rank}, use.host, use.seconds, use.cpu_s,
-                   std::int64_t{use.host_cpus}, use.peak_rss_bytes, use.memory_asked_bytes});
+                   std::int64_t{use.host_cpus}, use.peak_rss_bytes, use.memory_asked_bytes,
+                   use.process_s, use.process_cpu_s});
     return std::move(table).table();
 }
 

@@ -137,6 +137,13 @@ void TerminalProgress::finish() {
     take_the_bar_away();
 }
 
+void TerminalProgress::line(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    take_the_bar_away();
+    std::fputs((text + '\n').c_str(), stdout);
+    std::fflush(stdout);
+}
+
 std::string TerminalProgress::doing() const {
     const std::lock_guard lock(mutex_);
     return total_ > 0 ? fmt::format("{}, {} of {} {}", activity_, done_, total_, noun_) : activity_;

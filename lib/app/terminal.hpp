@@ -73,6 +73,7 @@ class TerminalProgress final : public base::ProgressSink {
     void counts(std::string_view noun) override;
     void activity(std::string_view what) override;
     void finish() override;
+    void line(const std::string& text) override;
 
     /// The activity and its state: "training, 57 of 200 steps".
     std::string doing() const;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace ranklab::base {
@@ -40,6 +41,8 @@ class ProgressSink {
     virtual void activity(std::string_view what) = 0;
     /// Removes the bar.
     virtual void finish() = 0;
+    /// Prints a line to stdout, for programs that read it. Called on rank 0 alone.
+    virtual void line(const std::string& /*text*/) {}
 };
 
 }  // namespace ranklab::base

@@ -85,6 +85,8 @@ Use UseMeter::use() const {
     Use use = use_;
     use.seconds = end.at_s - begin_.at_s;
     use.cpu_s = end.cpu_s - begin_.cpu_s;
+    use.process_s = seconds_since_process_start();
+    use.process_cpu_s = own_cpu_seconds();
     use.peak_rss_bytes = peak_rss_bytes();
     // Some systems have /proc/stat but count nothing in it.
     if (begin_.all_s && end.all_s &&

@@ -23,15 +23,17 @@ struct Use {
     std::string host;
     /// On the host's first rank: number of CPUs of all ranks of the host. On other ranks 0.
     int host_cpus = 0;
-    double seconds = 0;               ///< wall time
-    double cpu_s = 0;                 ///< CPU time of the rank and the children that it waited for
-    std::optional<double> busy_s;     ///< CPU time of all processes on host_cpus, if known
-    std::int64_t peak_rss_bytes = 0;  ///< of the rank's process, since its start
+    double seconds = 0;  ///< wall time
+    double cpu_s = 0;    ///< CPU time of the rank and the children that it waited for
+    double process_s = 0, process_cpu_s = 0;  ///< the same since the process's start
+    std::optional<double> busy_s;             ///< CPU time of all processes on host_cpus, if known
+    std::int64_t peak_rss_bytes = 0;          ///< of the rank's process, since its start
     std::int64_t memory_asked_bytes = 0;
 
     static auto fields(auto& self) {
-        return std::tie(self.rank, self.host, self.host_cpus, self.seconds, self.cpu_s, self.busy_s,
-                        self.peak_rss_bytes, self.memory_asked_bytes);
+        return std::tie(self.rank, self.host, self.host_cpus, self.seconds, self.cpu_s,
+                        self.process_s, self.process_cpu_s, self.busy_s, self.peak_rss_bytes,
+                        self.memory_asked_bytes);
     }
 };
 

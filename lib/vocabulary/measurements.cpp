@@ -107,9 +107,20 @@ constexpr std::array kQuantities{
             "reading nor synchronisation."),
     rate_of("throughput_full_samples_per_s", "samples/s",
             "--ablation: unpadded samples / time of the slowest rank, in trials of whole steps."),
+    seconds("epoch_time_s",
+            "Sum of the step times of an epoch, without the time between steps; maximum over "
+            "ranks. Of whole epochs only."),
     seconds(
-        "epoch_time_s",
-        "Sum of the step times of an epoch, without the time between steps; maximum over ranks."),
+        "launch_time_s",
+        "On a GPU: the host's time in forward and backward, mean per counted step; maximum over "
+        "ranks. As long as these phases on the GPU: the GPU waits for launches."),
+    seconds(
+        "time_to_loss_s",
+        "--target-loss: from the first step to the end of the first evaluation with at most this "
+        "loss; maximum over ranks."),
+    seconds("training_time_s",
+            "From the first step to the end of the last step or evaluation, with all work in "
+            "between; maximum over ranks."),
     seconds("time_to_first_step_s",
             "From the moment at which the operating system started the process to the end of the "
             "first step; maximum over ranks."),

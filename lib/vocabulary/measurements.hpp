@@ -63,6 +63,7 @@ Better better_of(std::string_view name, Kind kind);
 // Names that several libraries use; vocabulary_test checks them against the table.
 inline constexpr std::string_view kStepTime = "step_time_s";
 inline constexpr std::string_view kJobTime = "job_time_s";
+inline constexpr std::string_view kLaunchTime = "launch_time_s";
 inline constexpr std::string_view kEpochTime = "epoch_time_s";
 inline constexpr std::string_view kReadTime = "read_time_s";
 inline constexpr std::string_view kThroughput = "throughput_samples_per_s";

@@ -54,6 +54,7 @@ struct StorageSettings {
     bool fill = false;
     std::string collective_metadata = "on";
     bool latest_format = false;
+    std::optional<std::string> trace, profile;
 };
 
 /// The options of `ranklab train`, for the rows of training_settings().
@@ -75,7 +76,7 @@ struct TrainingSettings {
     std::optional<std::int64_t> train_samples, validation_samples;
     std::string input = "real";
     std::optional<std::string> profile, tensorboard, trace, trace_window;
-    bool nvtx = false;
+    bool nvtx = false, log_lines = false;
     std::int64_t loader_cost_us = 0;
     std::optional<std::int64_t> workers;
     std::int64_t prefetch = 2;
@@ -109,6 +110,7 @@ struct TrainingSettings {
     std::optional<std::string> inject_delay;
     std::optional<std::string> evaluate;
     std::optional<std::int64_t> eval_batch_size;
+    std::optional<double> target_loss;
     std::string check_parameters = "end";
     std::optional<std::string> save_parameters, checkpoint;
     std::optional<std::int64_t> checkpoint_every;

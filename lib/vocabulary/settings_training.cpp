@@ -219,9 +219,6 @@ void add_speed(Schema& rows) {
         .instead_of("memory-format")
         .flag("jit", {&S::jit, kDecidesNumbers},
               "run the network as a traced, optimised graph of TorchScript")
-        .excludes({.other = "precision",
-                   .values = {"bf16", "fp16"},
-                   .because = "a graph has fixed types, which autocast changes"})
         .excludes(
             {.other = "mode",
              .values = {"dp"},
@@ -327,7 +324,14 @@ void add_views(Schema& rows) {
         .flag("nvtx", {&S::nvtx, Role::bookkeeping},
               "for nsys and ncu: in the steps of --trace-window, mark operators, phases and "
               "buckets as NVTX ranges, and switch the CUDA profiler on")
-        .excludes({.other = "trace", .because = "LibTorch has one profiler at a time"});
+        .excludes({.other = "trace", .because = "LibTorch has one profiler at a time"})
+        .flag(
+            "log-lines", {&S::log_lines, Role::bookkeeping},
+            "print lines while training as the PyTorch examples do, for scripts that read them: "
+            "rank 0's loss every 10 steps and s/iteration every 100, and each epoch's time, rate, "
+            "losses and accuracy")
+        .excludes({.other = "ablation", .because = "an ablation has no epochs"})
+        .excludes({.other = "json", .because = "JSON does not share stdout with text"});
 }
 
 void add_checks(Schema& rows) {
@@ -338,6 +342,9 @@ void add_checks(Schema& rows) {
         .integer("eval-batch-size", {&S::eval_batch_size, Role::aside}, {1, kMostBatch},
                  "samples per evaluation batch and rank (default: 1000, or --batch-size if a "
                  "sample has over 10,000 numbers)")
+        .real("target-loss", {&S::target_loss, Role::aside}, 0,
+              "measure the time until an evaluation has at most this loss; the run goes on")
+        .excludes({.other = "evaluate", .values = {"off"}, .because = "evaluations have the loss"})
         .choice("check-parameters", {&S::check_parameters, Role::aside}, {"step", "end"},
                 "when to compare the parameters of all ranks, bit by bit")
         .text("save-parameters", {&S::save_parameters, Role::kept}, "FILE",

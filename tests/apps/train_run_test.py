@@ -277,5 +277,53 @@ class Mathematics(RunCase):
             self.assertEqual(first.tolist() == second.tolist(), same)
 
 
+class Epochs(RunCase):
+    """The answer of whole and cut epochs, and the documents' own lines."""
+
+    WORDS = ("--train-samples", 96, "--validation-samples", 50, "--batch-size", 4, "--threads", 1)
+
+    def test_lines_have_the_numbers_of_the_table(self):
+        result, run = self.run_and_read(*self.WORDS, "--epochs", 2, "--log-lines", ranks=2)
+        epochs, out = run.tables["epochs"], result.stdout
+
+        def numbers(pattern): return [tuple(map(float, found)) for found in re.findall(pattern, out)]
+
+        taken = numbers(r"(?m)^Time taken for epoch (\d+) is (\S+) sec, avg (\S+) samples/sec$")
+        for row, (epoch, seconds, rate) in enumerate(taken):
+            self.assertEqual(epoch, row + 1)
+            self.assertAlmostEqual(seconds, epochs["time_s"][row], 6)
+            self.assertAlmostEqual(rate / epochs["samples_per_s"][row], 1, 6)
+        self.assertEqual(numbers(r"(?m)^\[(\d+)\], epoch time: (\S+)s$"), [line[:2] for line in taken])
+        for name, pattern in (("train_loss", r"Avg train loss=(\S+)"), ("validation_loss", r"Avg val loss=(\S+)"),
+                              ("validation_time_s", r"Total validation time: (\S+) sec")):
+            np.testing.assert_allclose(numbers(pattern.replace("(", "()(", 1)) and [float(x) for x in re.findall(pattern, out)], epochs[name], atol=1e-6)
+        tests = re.findall(r"(?m)^Test set: Average loss: (\S+), Accuracy: (\d+)/(\d+) \((\d+)%\)$", out)
+        self.assertEqual([int(right) / int(all_) for _, right, all_, _ in tests], epochs["validation_accuracy"])
+        steps = re.findall(r"(?m)^Train Epoch: (\d+) \[(\d+)/96 \((\d+)%\)\]\tLoss: \d+\.\d{6}$", out)
+        self.assertEqual(steps, [(str(epoch), str(8 * step), f"{100 * step / 12:.0f}") for epoch in (1, 2) for step in (0, 10)])
+
+    def test_an_answer_ends_with_the_epochs_and_the_total(self):
+        result, run = self.run_and_read(*self.WORDS, "--epochs", 2)
+        total = run.rows["training_time_s"]["median"]
+        self.assertGreaterEqual(total, sum(run.tables["epochs"]["time_s"]) + sum(run.tables["epochs"]["validation_time_s"]))
+        self.assertLess(total, result.seconds)
+        rows = re.findall(r"(?m)^  (\d) +\S+ m?s ", result.stdout)
+        self.assertEqual(rows, ["1", "2"])
+        self.assertRegex(result.stdout, r"(?m)^  epoch +time +step +samples/s +loss ")
+        self.assertRegex(result.stdout, r"(?m)^  total +\S+ m?s ")
+        self.assertRegex(result.stdout, r"(?m)^  used +\S+ .*CPU")
+
+    def test_a_cut_epoch_is_in_no_epoch_time(self):
+        _, cut = self.run_and_read(*self.WORDS, "--steps", 30, "--warmup", 0)  # 24 steps make an epoch
+        self.assertEqual(cut.tables["epochs"]["steps"], [24, 6])
+        self.assertEqual(cut.samples["epoch_time_s"].ravel().tolist(), cut.tables["epochs"]["time_s"][:1])
+        result, short = self.run_and_read(*self.WORDS, "--steps", 6, "--warmup", 0)
+        self.assertNotIn("epoch_time_s", short.rows)
+        self.assertNotRegex(result.stdout, r"(?m)^  (epoch|total) ")
+
+    def test_json_has_no_lines(self):
+        self.assertSays(train("--epochs", 1, "--log-lines", "--json"), 2, "--json")
+
+
 if __name__ == "__main__":
     cli.main()

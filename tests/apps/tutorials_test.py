@@ -26,6 +26,7 @@ SMALLER = ((r"--steps \d+", "--steps 7"), (r"--repetitions \d+", "--repetitions 
            (r"(--image-size 32.*)--steps \d+", r"\1--steps 1"), (r"ranklab train(?!.*batch-size)", "ranklab train --batch-size 8"),
            (r"(mpirun.*ranklab train)(?!.*--threads)", r"\1 --threads 1"),
            (r"ranklab train", "ranklab train --memory-format contiguous --overlap-steps 0 --validation-samples 8"),
+           (r"ranklab campaign run (configs/campaigns/document)", r"ranklab campaign plan \1"),
            (r"ranklab sweep (\w+)", r"ranklab sweep \1 --repeat 1"), (r"ranklab comm", "ranklab comm -w 1 -n 3"), (r"(?<=-w 1 -n 3)( *#|$)", r" -e 64K\1"))
 
 

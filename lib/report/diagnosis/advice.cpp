@@ -143,6 +143,10 @@ Frame advice_for(const Steps& all, Cause cause, const predict::CapAdvice& cap) {
     if (is(Cause::transfer, Cause::small_batch)) advice.add_batch();
     if (is(Cause::transfer) && cap.cap_mb > 0) advice.add_cap(cap);
     if (is(Cause::idle_cores, Cause::small_batch)) advice.add_threads();
+    if (is(Cause::launches)) {
+        advice.add_most("--cuda-graph", stats::kNone);
+        advice.add_most("--batch-size, several times as large", stats::kNone);
+    }
     if (is(Cause::threads_on_cores)) advice.add_cores();
     if (is(Cause::ranks_on_cores)) advice.add_ranks();
     if (is(Cause::late_rank) && all.own_cores < all.host_cores)

@@ -141,6 +141,12 @@ constexpr CauseRow kCauses[] = {
     {Cause::transfer, "communication", "transfer",
      "bound by communication: summing {bytes}gradients takes {lost} once the last rank has come",
      [](const Steps& all) { return all.whole.lost_s(Parts::transfer); }},
+    {Cause::launches, "launches", "launches",
+     "bound by launches: the GPU computes for {computing} of the step, and waits there until the "
+     "host has launched each kernel",
+     [](const Steps& all) {
+         return model::waits_for_launches(all.run) ? kLeastLoss * all.whole.step_s() : 0;
+     }},
     {Cause::idle_cores, "compute", "idle_cores",
      "bound by computing: {computing} of the step; {idle} of the host's {host_cores} cores are "
      "idle",
@@ -257,6 +263,19 @@ Diagnosis diagnose(const Run& run, const results::ResultFile& file) {
                                .bucket_cap_mb = predict::number_of(run, setting::kBucketCap, 0),
                                .precision = run.setting(setting::kPrecision)};
     return diagnose(run, predict::best_bucket_cap(runs, same, run.hosts.size()));
+}
+
+std::string advice_text(const Diagnosis& found) {
+    if (found.advice.empty()) return "";
+    const Cell &saving = found.advice.at(0, "gain_percent"),
+               &most = found.advice.at(0, "at_most_percent");
+    const std::string option = found.advice.at(0, "option").text;
+    if (saving.is_number())
+        return fmt::format("{} saves {} of the time per sample", option,
+                           readable(saving.number, saving.interval, "%"));
+    return option + (most.is_number() ? fmt::format(" saves at most {} of the time per sample",
+                                                    percent_text(most.number))
+                                      : "");
 }
 
 std::string text_of(const Diagnosis& found) {

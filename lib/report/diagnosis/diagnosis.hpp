@@ -65,6 +65,7 @@ enum class Cause {
     uneven_steps,
     transfer,
     small_batch,
+    launches,
     idle_cores,
     none
 };
@@ -87,6 +88,10 @@ Diagnosis diagnose(const results::Run& run, const std::optional<predict::CapAdvi
 /// If summing gradients is the bound, forecasts the best bucket cap from the file's runs.
 Diagnosis diagnose(const results::Run& run, const results::ResultFile& file);
 
+/// The first option to try with its saving: "--workers 4 saves 30 % .. 40 % of the time per
+/// sample";
+/// "" if there is none.
+std::string advice_text(const Diagnosis& found);
 std::string text_of(const Diagnosis& found);
 /// One line.
 std::string json_of(const Diagnosis& found);

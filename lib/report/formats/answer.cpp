@@ -21,6 +21,7 @@ using results::Run;
 using results::Table;
 
 constexpr std::size_t kMostWarnings = 3;
+constexpr std::size_t kMostEpochs = 12;
 constexpr std::size_t kMostProfiled = 24;              // rows of a table of --profile
 constexpr const char *kRed = "1;31", *kYellow = "33";  // ANSI colours
 
@@ -68,9 +69,9 @@ std::string benchy_lines(const Run& run) {
 
 std::string part_name(const std::string& phase) {
     static constexpr std::pair<std::string_view, const char*> kNames[] = {
-        {"forward", "computing"},
-        {"backward", "computing"},
-        {"optimizer", "computing"},
+        {"forward", kComputing},
+        {"backward", kComputing},
+        {"optimizer", kComputing},
         {"sync", "waiting for other ranks or the network"},
         {"data", "waiting for input"},
         {"copy", "copying input"},
@@ -100,10 +101,7 @@ std::string straggler_text(const Run& run) {
 // the limit.
 std::string breakdown(const Run& run) {
     if (!run.fact(fact::kLimit).empty()) return "";
-    std::vector<std::pair<std::string, double>> parts;
-    for (const auto& part : model::step_parts(run))
-        parts.emplace_back(part_name(part.text("phase")), part.number("percent"));
-    const auto shares = shares_of(parts, 0.5);
+    const auto shares = shares_of(parts_of_step(run), 0.5);
     return shares.empty() ? "" : base::join(shares, ", ") + straggler_text(run);
 }
 
@@ -138,18 +136,69 @@ std::string learned(const Run& run) {
                                    std::isnan(loss) ? "" : ", loss " + digits(loss)));
 }
 
-// A table of --profile.
-std::string profile_of(const Run& run, const char* name) {
-    const Table* table = run.find_table(name);
-    return table == nullptr ? "" : '\n' + text_of(model::frame_of(*table, kMostProfiled));
+// The tables of --profile.
+std::string profiles(const Run& run) {
+    std::string text;
+    for (const auto& [name, most] :
+         {std::pair("lines", kMostProfiled), std::pair("layers", kMostProfiled),
+          std::pair("calls", SIZE_MAX)})
+        if (const Table* table = run.find_table(name); table != nullptr)
+            text += '\n' + text_of(model::frame_of(*table, most)) + '\n';
+    return text;
+}
+
+bool is_whole(const model::StoredRow& epoch) {
+    return epoch.number("steps") == epoch.number("steps_per_epoch");
+}
+
+// The epochs of a training that made a whole one: the first and the last ones.
+std::string epochs(const Run& run) {
+    auto rows = model::rows_of(run, "epochs");
+    if (std::ranges::none_of(rows, is_whole)) return "";
+    Frame frame;
+    if (rows.size() > kMostEpochs) {
+        const std::size_t hidden = rows.size() - kMostEpochs;
+        rows.erase(rows.begin() + 2, rows.begin() + 2 + static_cast<std::ptrdiff_t>(hidden));
+        frame.notes = {fmt::format("{} not shown: ranklab report --format json has all",
+                                   counted(hidden, "epoch"))};
+    }
+    for (const auto& row : rows) {
+        const double accuracy = row.number("validation_accuracy");
+        frame.rows.emplace_back();
+        frame.put({.name = "epoch", .role = Role::key}, row.cell("epoch"));
+        frame.put({.name = "time_s", .unit = "s", .head = "time"}, row.cell("time_s"));
+        frame.put({.name = "iteration_s", .unit = "s", .head = "step"},
+                  row.number("time_s") / row.number("steps"));
+        frame.put({.name = "samples_per_s", .head = "samples/s"}, row.cell("samples_per_s"));
+        frame.put({.name = "train_loss", .head = "loss"}, row.cell("train_loss"));
+        frame.put({.name = "validation_loss", .head = "val. loss"}, row.cell("validation_loss"));
+        frame.put({.name = "accuracy", .unit = "%"}, 100 * accuracy);
+        frame.put({.name = "validation_time_s", .unit = "s", .head = "val. time"},
+                  row.cell("validation_time_s"));
+        if (!is_whole(row))
+            frame.rows.back().caveats.push_back(
+                {CaveatKind::said, fmt::format("cut short: {} of {} steps", row.number("steps"),
+                                               row.number("steps_per_epoch"))});
+    }
+    frame.drop_empty_columns();
+    return '\n' + text_of(frame) + '\n';
+}
+
+std::string total(const Run& run) {
+    const double seconds = run.median("training_time_s");
+    const auto rows = model::rows_of(run, "epochs");
+    if (std::isnan(seconds) || std::ranges::none_of(rows, is_whole)) return "";
+    const double to_loss = run.median("time_to_loss_s");
+    return readable(seconds, "s") + " of training, with its evaluations" +
+           (std::isnan(to_loss) ? "" : "; target loss reached after " + readable(to_loss, "s"));
 }
 
 std::string train_answer(const Run& run) {
-    return rate_lines(run) + benchy_lines(run) +
+    return rate_lines(run) + benchy_lines(run) + epochs(run) +
            screen_line("step", counted_time(run, vocabulary::kStepTime)) +
            screen_line("limit", run.fact(fact::kLimit)) + screen_line("breakdown", breakdown(run)) +
            screen_line("communication", communication(run)) + learned(run) +
-           profile_of(run, "lines") + profile_of(run, "layers");
+           screen_line("total", total(run));
 }
 
 std::string train_result(const Run& run) {
@@ -232,6 +281,13 @@ std::string counted_time(const Run& run, std::string_view measurement) {
                        found->summary.n);
 }
 
+std::vector<std::pair<std::string, double>> parts_of_step(const Run& run) {
+    std::vector<std::pair<std::string, double>> parts;
+    for (const auto& part : model::step_parts(run))
+        parts.emplace_back(part_name(part.text("phase")), part.number("percent"));
+    return parts;
+}
+
 std::vector<std::string> shares_of(const std::vector<std::pair<std::string, double>>& parts,
                                    double least) {
     InsertionOrderedMap<std::string, std::pair<double, std::string>> sums;
@@ -253,8 +309,10 @@ std::string answer_text(const Run& run, const Screen& screen) {
     const std::string what = run.command == "io"     ? io_answer(run)
                              : run.command == "comm" ? comm_answer(run)
                                                      : train_answer(run);
-    return what + screen_line("converged", run.fact(fact::kConverged)) + warnings(run, screen) +
-           screen_line("result", result_of(run)) + verified;
+    return what + profiles(run) + screen_line("monitor", monitor_text(run)) +
+           screen_line("used", use_text(run)) +
+           screen_line("converged", run.fact(fact::kConverged)) + warnings(run, screen) +
+           screen_line("try", screen.advice) + screen_line("result", result_of(run)) + verified;
 }
 
 std::string answer_line(const Run& run) {

@@ -21,6 +21,16 @@ std::string counted_time(const results::Run& run, std::string_view measurement);
 std::vector<std::string> shares_of(const std::vector<std::pair<std::string, double>>& parts,
                                    double least);
 
+/// What a run used of its job, as seff reports it: wall time, CPU time, which includes waiting in
+/// MPI, memory with its share of what was asked, node and GPU time; "" without the table `job_use`.
+std::string use_text(const results::Run& run);
+/// What --monitor saw, mean and maximum, and what the GPUs or cores waited for; "" without it.
+std::string monitor_text(const results::Run& run);
+/// What a mean training step does, with its percent: "computing", "waiting for input" ...; names
+/// may repeat.
+inline constexpr const char* kComputing = "computing";
+std::vector<std::pair<std::string, double>> parts_of_step(const results::Run& run);
+
 /// For `ranklab comm`: latency, bandwidth and the messages; comm_result: the line of the result.
 std::string comm_answer(const results::Run& run);
 std::string comm_result(const results::Run& run);

@@ -14,8 +14,9 @@
 namespace ranklab::report::formats {
 
 struct Screen {
-    bool colour = false;  ///< colours warnings and verdicts
-    bool whole = false;   ///< shows all warnings
+    bool colour = false;      ///< colours warnings and verdicts
+    bool whole = false;       ///< shows all warnings
+    std::string advice = {};  ///< an option to try
 };
 
 /// The answer in 80 columns: measurements, the breakdown, at most three warnings, and at the end

@@ -73,8 +73,8 @@ std::vector<Frame> tables_of(const Run& run, bool verbose) {
 }  // namespace
 
 std::string run_text(const Run& run, bool verbose, const std::string& network) {
-    std::string text = header(run) + '\n' + answer_text(run, {.whole = verbose}) +
-                       screen_line("network", network) + screen_line("used", model::use_text(run));
+    std::string text =
+        header(run) + '\n' + answer_text(run, {.whole = verbose}) + screen_line("network", network);
     for (const auto& table : tables_of(run, verbose))
         if (!table.empty()) text += '\n' + text_of(table);
     return text;

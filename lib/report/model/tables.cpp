@@ -171,23 +171,6 @@ Frame frame_of(const Table& table, std::size_t most) {
     return frame;
 }
 
-std::string use_text(const results::Run& run) {
-    double wall_s = 0, cpu_s = 0, cpus = 0, fullest = 0;
-    std::map<std::string, double> memory;  // by host, the sum of its ranks' peaks: an upper bound
-    for (const auto& row : rows_of(run, "job_use")) {
-        wall_s = std::max(wall_s, row.number("wall_s"));
-        cpu_s += row.number("cpu_s");
-        cpus += row.number("host_cpus");
-        fullest = std::max(fullest, memory[row.text("host")] += row.number("peak_rss_bytes"));
-    }
-    const double percent = 100 * cpu_s / (wall_s * cpus);
-    if (!std::isfinite(percent)) return "";
-    return fmt::format("{} of {} for {} (waiting in MPI counts), {} of memory{}",
-                       percent_text(percent), counted(static_cast<std::size_t>(cpus), "CPU"),
-                       readable(wall_s, "s"), readable(fullest, "B"),
-                       memory.size() > 1 ? " on the fullest host" : "");
-}
-
 Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,
                 std::size_t most) {
     Frame frame;

@@ -105,6 +105,12 @@ std::string value_of(const results::Run& run, const std::string& key) {
     return run.fact(key.substr(0, dot), dot < key.size() ? key.substr(dot + 1) : "");
 }
 
+bool waits_for_launches(const results::Run& run) {
+    constexpr double kShare = 0.9;  // a host that runs ahead is idle for more than the rest
+    return run.median(vocabulary::kLaunchTime) >=
+           kShare * (run.median("forward_time_s") + run.median("backward_time_s"));
+}
+
 void refuse_unknown_keys(const std::vector<std::string>& keys,
                          const std::vector<results::ResultFile>& files) {
     refuse_unknown(keys, files, results::Detail::settings, is_known_key, stored_keys, kFields,

@@ -62,9 +62,8 @@ std::vector<StoredRow> rows_of(const results::Run& run, std::string_view table);
 /// of phases are maxima over ranks, which do not add up.)
 std::vector<StoredRow> step_parts(const results::Run& run);
 
-/// What a run used of its job, as seff reports it: the percentage of CPU time, which includes
-/// waiting in MPI, and memory; "" if the run has no table `job_use`.
-std::string use_text(const results::Run& run);
+/// Whether forward and backward end on the GPU as soon as the host has launched their kernels.
+bool waits_for_launches(const results::Run& run);
 
 /// A stored table for people: units instead of endings of names, intervals joined with their
 /// columns, without empty columns. Keeps `most` rows (of some tables the rows with the largest

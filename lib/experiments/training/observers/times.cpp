@@ -26,6 +26,10 @@ class Times final : public StepObserver {
     explicit Times(ObservedRun& observed)
         : StepObserver(observed), phases_(observed.steps.phases()) {}
 
+    void after(const MadeStep& made) override {
+        (observed_.schedule.counts(made.step) ? launched_s_ : warmup_s_) = launching();
+    }
+
     void fill(results::Run& run, RankMeasurements& of_ranks) override {
         const auto& made = observed_.made;
         const auto warmup = observed_.warmup_rows();
@@ -48,6 +52,9 @@ class Times final : public StepObserver {
         of_ranks.add_if_any("core_wait_in_sync_time_s", "step", made, &MadeStep::core_wait_in_sync,
                             warmup);
         const auto counted = observed_.counted_steps();
+        if (!observed_.steps.gpus().empty() && !counted.empty())
+            of_ranks.add_of_run(vocabulary::kLaunchTime,
+                                (launched_s_ - warmup_s_) / base::real(counted.size()));
         const auto sums = sums_of(counted);
         add_phases(run, sums, std::ssize(counted));
         if (run.valid && !counted.empty())
@@ -60,6 +67,12 @@ class Times final : public StepObserver {
 
   private:
     static double seconds_of(const MadeStep& made) { return made.times.step; }
+
+    // The host's seconds in forward and backward of all steps so far.
+    double launching() const {
+        const auto& host_s = observed_.steps.host_seconds();
+        return host_s[base::number_of(Phase::forward)] + host_s[base::number_of(Phase::backward)];
+    }
 
     // The measurement of a phase. The phase sync has the name of the exposed communication time.
     static std::string_view name_of(Phase phase) {
@@ -93,6 +106,7 @@ class Times final : public StepObserver {
     }
 
     std::vector<Phase> phases_;
+    double launched_s_ = 0, warmup_s_ = 0;  // of launching()
 };
 
 }  // namespace

@@ -56,6 +56,15 @@ struct Case {
     double most = 0, least = stats::kNone;  ///< percent saved; without `least`: an upper bound
 };
 
+// Forward and backward take 4 s on the GPU; the host launches their kernels in `launch_s`.
+results::Run launching(double launch_s) {
+    return run_of({{"step_time_s", {4}},
+                   {"forward_time_s", {1}},
+                   {"backward_time_s", {3}},
+                   {"launch_time_s", {launch_s}}},
+                  {}, {{0, 0, "n1", "0", "cuda:0 [a]", 1, "0"}});
+}
+
 std::vector<Case> cases() {
     const Parts loading{{"step_time_s", {4}}, {"data_time_s", {3}}, {"loader_decode_time_s", {3}}};
     const Parts reading{{"step_time_s", {4}}, {"data_time_s", {3}}, {"loader_read_time_s", {3}}};
@@ -89,6 +98,8 @@ std::vector<Case> cases() {
          run_of(computes, {},
                 {{0, 0, "n1", "0-1", "cpu", 1, "0-1"}, {1, 1, "n1", "2-3", "cpu", 1, "2-3"}}),
          "compute", "idle_cores", "--threads 2", 50 * 3.9 / 4},
+        {"a GPU as fast as its launches", launching(3.9), "launches", "launches", "--cuda-graph"},
+        {"a GPU behind its launches", launching(1), "compute", "none"},
         {"healthy", run_of(computes), "compute", "none"},
         {"waits hidden in backward", run_of(computes, {{"sync", "c10d", false}}), "unknown",
          "not_measured", "--ablation"},
@@ -97,6 +108,16 @@ std::vector<Case> cases() {
 
 std::string option_of(const Diagnosis& found) {
     return found.advice.empty() ? "" : found.advice.at(0, "option").text;
+}
+
+TEST(Diagnosis, ItsAdviceFitsOnALine) {
+    std::map<std::string, std::string> lines;
+    for (const auto& one : cases()) lines[one.name] = advice_text(diagnose(one.run));
+    EXPECT_EQ(lines["a core to spare"],
+              "--workers 2 saves 25.0 % (0 .. 50.0) of the time per sample");
+    EXPECT_EQ(lines["cores to spare"], "--threads 2 saves at most 49 % of the time per sample");
+    EXPECT_EQ(lines["a GPU as fast as its launches"], "--cuda-graph");
+    EXPECT_EQ(lines["healthy"], "");
 }
 
 TEST(Diagnosis, NamesTheCauseAndWhatToTry) {

@@ -1,0 +1,85 @@
+// What a run used of its job, and what --monitor saw.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/formats/answer.hpp"
+#include "unit/report/outputs.hpp"
+#include "unit/report/runs_in_file.hpp"
+
+namespace ranklab::report::formats {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20U;
+
+results::Run run_with(results::Table table) {
+    results::Run run;
+    run.tables = {std::move(table)};
+    return run;
+}
+
+// Two hosts with two ranks each; the second host computes half as much. CPUs are stored once per
+// host.
+TEST(JobUse, IsOfEachHost) {
+    const auto add = [](results::Rows& to, int rank, const char* host, double process_s,
+                        double process_cpu_s, int cpus, int mib, int asked_mib) {
+        to.add({std::int64_t{rank}, host, 1.0, 1.0, std::int64_t{cpus}, mib * kMiB,
+                asked_mib * kMiB, process_s, process_cpu_s});
+    };
+    results::Rows ranks("job_use"), first("job_use");
+    add(ranks, 0, "n1", 10, 9, 2, 100, 1024);
+    add(ranks, 1, "n1", 10, 10, 0, 100, 1024);
+    add(ranks, 2, "n2", 10, 5, 2, 300, 0);
+    add(ranks, 3, "n2", 9, 4.5, 0, 50, 0);
+    add(first, 0, "n1", 10, 9, 2, 100, 1024);
+    results::Table older = results::Rows(first).table();
+    older.columns.resize(older.columns.size() - 2);
+    Outputs all;
+    all.add("two hosts", use_text(run_with(std::move(ranks).table())));
+    all.add("one host, 1 GiB asked for", use_text(run_with(std::move(first).table())));
+    all.add("an older run, of its counted part", use_text(run_with(older)));
+    all.expect("job_use.txt");
+    EXPECT_EQ(use_text({}), "") << "a run of 0.1.0";
+}
+
+// A step's phases in per cent, and two samples of a GPU that rank 0 uses, and one of an idle GPU.
+results::Run monitored(double data, double launch_s) {
+    results::Run run;
+    results::Rows phases("phases"), gpus("gpu_monitor");
+    const auto add_phase = [&](const char* name, double percent) {
+        phases.add({name, std::int64_t{10}, percent / 10, percent / 100, percent});
+    };
+    add_phase("data", data);
+    add_phase("forward", 100 - data);
+    add_phase("step", 100);
+    const auto add_gpu = [&](int rank, double busy, double watts) {
+        gpus.add(
+            {1.0, "n1", "0", "GPU", std::int64_t{rank}, busy, 1e9, watts, 40.0, 1000.0, "", 0.0});
+    };
+    add_gpu(0, 90, 200);
+    add_gpu(0, 100, 400);
+    add_gpu(-1, 0, 50);
+    run.tables = {std::move(phases).table(), std::move(gpus).table()};
+    for (const auto& [name, seconds] :
+         {std::pair("forward_time_s", 0.4), std::pair("backward_time_s", 0.6),
+          std::pair("launch_time_s", launch_s)})
+        run.measurements.push_back(results::one_value(name, "s", results::Kind::cost, {seconds}));
+    return run;
+}
+
+TEST(MonitorLine, HasMeansMaximaAndWhatTheGpuWaitedFor) {
+    EXPECT_THAT(monitor_text(monitored(2, 0.1)),
+                AllOf(HasSubstr("busy 95.0 % (at most 100 %)"), HasSubstr("300 W (at most 400 W)"),
+                      EndsWith("; fully used")));
+    EXPECT_THAT(monitor_text(monitored(40, 0.1)),
+                EndsWith("not fully used: 40 % waiting for input"));
+    EXPECT_THAT(monitor_text(monitored(2, 0.95)),
+                HasSubstr("not fully used: GPUs wait until the host has launched"));
+    EXPECT_EQ(monitor_text({}), "");
+}
+
+}  // namespace
+}  // namespace ranklab::report::formats
