@@ -26,9 +26,8 @@ struct Function {
     // POSIX allows calling dlsym's result; C++ needs reinterpret_cast for that.
     Function(void* library, const char* name)
         : call(reinterpret_cast<decltype(call)>(dlsym(library, name))) {}
-    bool operator()(Arguments... arguments) const {
-        return call != nullptr && call(arguments...) == 0;
-    }
+    bool operator()(Arguments... arguments) const { return status(arguments...) == 0; }
+    int status(Arguments... arguments) const { return call == nullptr ? -1 : call(arguments...); }
     /// Passes `others` and a pointer to a value. Returns unit * value; NaN on failure.
     double number(double unit, auto... others) const {
         using Last = std::tuple_element_t<sizeof...(others), std::tuple<Arguments...>>;
@@ -86,6 +85,18 @@ struct Nvml {
     Function<Device, unsigned long long*> energy{library, "nvmlDeviceGetTotalEnergyConsumption"};
 };
 
+std::string error_text(void* library, int code) {
+    const auto text = reinterpret_cast<const char* (*)(int)>(dlsym(library, "nvmlErrorString"));
+    return fmt::format("{} (code {})",
+                       text == nullptr ? "no reason given" : base::printable(text(code), 100),
+                       code);
+}
+
+// A counter that the driver cannot read may be all ones.
+double plausible(double value, double most) {
+    return value <= most ? value : GpuReading::kNone;
+}
+
 std::string throttle_text(unsigned long long reasons) {
     constexpr std::pair<unsigned, const char*> kReasons[] = {
         {0x1, "idle"},           {0x2, "clocks set"},       {0x4, "power cap"},
@@ -99,11 +110,12 @@ std::string throttle_text(unsigned long long reasons) {
 }
 
 GpuReading read(const Nvml& nvml, Nvml::Device gpu) {
-    GpuReading is{.power_W = nvml.power.number(1e-3, gpu),
+    GpuReading is{.power_W = plausible(nvml.power.number(1e-3, gpu), 1e5),
                   .temperature_C = nvml.temperature.number(1, gpu, kGpuTemperature),
                   .clock_MHz = nvml.clock.number(1, gpu, kSmClock),
                   .energy_J = nvml.energy.number(1e-3, gpu)};
-    if (NvmlUtilization used{}; nvml.utilization(gpu, &used)) is.busy_percent = used.gpu;
+    if (NvmlUtilization used{}; nvml.utilization(gpu, &used))
+        is.busy_percent = plausible(used.gpu, 100);
     if (NvmlMemory memory{}; nvml.memory(gpu, &memory))
         is.memory_bytes = static_cast<double>(memory.used);
     if (unsigned long long reasons = 0; nvml.throttle(gpu, &reasons))
@@ -117,7 +129,9 @@ GpuMeters nvml_meters() {
     if (library == nullptr) return meters;
     const auto nvml = std::make_shared<const Nvml>(Nvml{library});
     unsigned count = 0;
-    if (!nvml->init() || !nvml->count(&count)) return {{}, "NVML does not start"};
+    int code = nvml->init.status();
+    if (code == 0) code = nvml->count.status(&count);
+    if (code != 0) return {{}, "NVML does not start: " + error_text(library, code)};
     for (unsigned i = 0; i < count; ++i) {
         Nvml::Device gpu = nullptr;
         if (!nvml->device(i, &gpu)) {  // the driver lost the GPU

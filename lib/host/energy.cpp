@@ -38,10 +38,11 @@ double CpuEnergy::read_uj(const std::filesystem::path& file) {
     errno = 0;
     std::ifstream in(file);
     double value = 0;
-    if (in >> value) return value;
+    if (in >> value && value >= 0) return value;
     if (energy_.why_not.empty())
-        energy_ = {.why_not = fmt::format("{} cannot be read: {}", file.string(),
-                                          std::generic_category().message(errno))};
+        energy_ = {.why_not = fmt::format(
+                       "{} cannot be read: {}", file.string(),
+                       errno == 0 ? "no number" : std::generic_category().message(errno))};
     return 0;
 }
 
@@ -53,12 +54,20 @@ void CpuEnergy::sample() {
         const double now = read_uj(package.counter), grown = now - package.last_uj;
         energy_.joules += 1e-6 * (grown < 0 ? grown + package.range_uj : grown);
         package.last_uj = now;
+        package.moved |= grown != 0;
         if (seconds * kMostWatts > 1e-6 * package.range_uj)
             energy_ = {
                 .why_not = fmt::format(
                     "the counters may have wrapped around in the {:.0f} s between two samples",
                     seconds)};
     }
+}
+
+Energy CpuEnergy::energy() const {
+    for (const auto& package : packages_)
+        if (!package.moved && energy_.why_not.empty())
+            return {.why_not = fmt::format("{} stands still", package.counter.string())};
+    return energy_;
 }
 
 }  // namespace ranklab::host

@@ -25,13 +25,14 @@ class CpuEnergy {
     explicit CpuEnergy(const std::filesystem::path& root = system_root());
     /// Call it often: if a counter may wrap around between two calls, the energy becomes unknown.
     void sample();
-    /// From construction to the last sample.
-    const Energy& energy() const { return energy_; }
+    /// From construction to the last sample. Unknown if a counter did not move.
+    Energy energy() const;
 
   private:
     struct Package {
         std::filesystem::path counter;
         double range_uj, last_uj;
+        bool moved = false;
     };
     double read_uj(const std::filesystem::path& file);
 

@@ -234,6 +234,24 @@ Cases busy_cpus(const Evidence& evidence) {
     return cases;
 }
 
+// Open MPI and MPICH keep a few MiB of queues and buffers per rank there.
+Cases little_shared_memory(const Evidence& evidence) {
+    constexpr double kOfARank = 4 << 20;
+    std::map<std::string, std::pair<double, double>> hosts;  // ranks and bytes
+    for (const auto& p : evidence.placements) {
+        auto& [ranks, bytes] = hosts[p.host];
+        ranks += 1;
+        bytes = p.shared_memory_bytes;
+    }
+    Cases cases;
+    for (const auto& [host, of] : hosts)
+        if (const auto [ranks, bytes] = of; ranks > 1 && bytes > 0 && bytes < kOfARank * ranks)
+            cases.add(ranks * kOfARank / bytes,
+                      fmt::format("{}: /dev/shm has {} for {}", host, base::human_bytes(bytes),
+                                  counted(ranks, "rank")));
+    return cases;
+}
+
 struct Row {
     const char* id;
     bool fatal;
@@ -264,6 +282,9 @@ constexpr Row kTable[] = {
     {"far-gpu", kWarning, far_gpus, "{}, so transfers cross NUMA nodes",
      "bind each rank near its GPU (mpirun --map-by numa --bind-to numa, or srun --gpus-per-task=1 "
      "--gpu-bind=closest)"},
+    {"little-shared-memory", kWarning, little_shared_memory,
+     "{}, so MPI may exchange messages by a slower way",
+     "give the container more shared memory (docker run --shm-size=1g)"},
     {"local-results-folder", kWarning, local_folder,
      "{}, so a job whose rank 0 runs on another host would write to a different file",
      "give --output in a folder that all hosts share"},

@@ -16,6 +16,12 @@ int rank_on(const std::vector<MonitoredRank>& ranks, const std::string& uuid,
     return -1;
 }
 
+namespace {
+
+constexpr double kMostGpuWatts = 1e4;  // of a GPU: a counter that grows faster is broken
+
+}  // namespace
+
 struct GpuMonitor::Shared {
     std::vector<MonitoredRank> ranks;
     double interval_s;
@@ -56,11 +62,14 @@ void GpuMonitor::Shared::sample(const std::vector<device::GpuMeter>& gpus,
         const auto& gpu = gpus[i];
         const double time_s = base::seconds_since(began);
         auto is = gpu.read();
-        if (first_J.size() == i) first_J.push_back(is.energy_J);
+        const bool is_first = first_J.size() == i;
+        if (is_first) first_J.push_back(is.energy_J);
         is.energy_J -= first_J[i];
+        // Less than before after a restart of the driver.
+        const bool moves = is.energy_J > 0 && is.energy_J < kMostGpuWatts * (1 + time_s);
+        if (!is_first && !moves) is.energy_J = device::GpuReading::kNone;
         sum.joules += is.energy_J;
-        if (!(is.energy_J >= 0))  // NaN; or less than before, after a restart of the driver
-            sum.why_not = fmt::format("GPU {} reports no energy", gpu.id);
+        if (!moves) sum.why_not = fmt::format("GPU {} counts no energy", gpu.id);
         const std::lock_guard lock(mutex);
         samples.rows.push_back(
             {time_s, host, gpu.id, gpu.name, rank_on(ranks, gpu.id, gpu.pci_id), std::move(is)});

@@ -4,6 +4,7 @@
 #include <hwloc.h>
 #include <hwloc/linux.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <cctype>
@@ -244,6 +245,9 @@ Placement own_placement(int rank, int local_rank, int threads, const std::string
     p.governor = governor_of(p.cpus);
     p.threads = threads > 0 ? threads : std::max(1, static_cast<int>(p.cores.size()));
     p.threads_by_default = threads <= 0;
+    if (struct statvfs shared{}; ::statvfs("/dev/shm", &shared) == 0)
+        p.shared_memory_bytes =
+            static_cast<double>(shared.f_blocks) * static_cast<double>(shared.f_frsize);
     return p;
 }
 

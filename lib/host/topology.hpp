@@ -82,11 +82,13 @@ struct Placement {
     CpuQuota quota = {};
     bool threads_by_default = false;          ///< `threads` was not set by the user
     std::vector<std::string> libraries = {};  ///< "MPI ...", "HDF5 ...": names and versions
+    double shared_memory_bytes = 0;           ///< size of /dev/shm; 0: unknown
 
     static auto fields(auto& self) {
         return std::tie(self.rank, self.local_rank, self.host, self.cpus, self.cores, self.numa,
                         self.threads, self.build, self.gpus, self.cpu, self.governor, self.own_gpu,
-                        self.quota, self.threads_by_default, self.libraries);
+                        self.quota, self.threads_by_default, self.libraries,
+                        self.shared_memory_bytes);
     }
 };
 

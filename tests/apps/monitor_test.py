@@ -37,8 +37,9 @@ class Monitor(cli.Case):
         self.assertEqual({row["rank"] for row in rows}, {-1}, "the CUDA runtime sees no GPU of these names")
         self.assertAlmostEqual(measured["gpu_energy_J"], rows[-1]["energy_J"] + rows[-2]["energy_J"])
         self.assertGreater(measured["gpu_energy_J"], 0)
-        self.assertEqual(measured["cpu_energy_J"], 0, "the counter stands still")
-        self.assertEqual(why_not, {})
+        self.assertNotIn("cpu_energy_J", measured)
+        self.assertEqual(list(why_not), ["cpu"])
+        self.assertIn("stands still", why_not["cpu"])
 
     def test_what_is_not_known_is_no_number_and_says_why(self):
         (self.folder / COUNTERS / "energy_uj").unlink()

@@ -1,5 +1,6 @@
 /* A stand-in for libnvidia-ml.so.1 with two GPUs of known numbers, as nvml.h lays them out. FAKE_NVML chooses more:
- * "lost": GPU 1 is lost, "lost-at-start" already when it is looked for; "no-energy-counter";
+ * "lost": GPU 1 is lost, "lost-at-start" already when it is looked for; "no-energy-counter"; "still": the energy counter
+ * never moves; "garbage": power and use are all ones;
  * "does-not-start"; "blocked": calls for power block for a minute once each GPU had one. Built with FAKE_OLD it lacks
  * functions that older drivers lack. */
 #include <stdio.h>
@@ -21,6 +22,7 @@ static int gpus[] = {0, 1};
 static int gpu(void* handle) { return *(int*)handle; }
 static int state(void* handle) { return is("lost") && gpu(handle) == 1 ? LOST : OK; }
 
+const char* nvmlErrorString(int code) { return code == 9 ? "Driver Not Loaded" : "Other"; }
 int nvmlInit_v2(void) { return is("does-not-start") ? 9 : OK; }
 int nvmlDeviceGetCount_v2(unsigned* count) { return *count = 2, OK; }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** handle) { return *handle = &gpus[index], is("lost-at-start") && index == 1 ? LOST : OK; }
@@ -37,7 +39,7 @@ int nvmlDeviceGetPciInfo_v3(void* handle, struct pci* pci) {
     return OK;
 }
 int nvmlDeviceGetUtilizationRates(void* handle, struct utilization* used) {
-    return used->gpu = 90 + gpu(handle), used->memory = 7, state(handle);
+    return used->gpu = is("garbage") ? ~0U : 90U + gpu(handle), used->memory = 7, state(handle);
 }
 int nvmlDeviceGetMemoryInfo(void* handle, struct memory* memory) {
     return memory->used = (1 + gpu(handle)) * 1000000000ULL, state(handle);
@@ -45,7 +47,7 @@ int nvmlDeviceGetMemoryInfo(void* handle, struct memory* memory) {
 int nvmlDeviceGetPowerUsage(void* handle, unsigned* milliwatts) {
     static int calls;
     if (is("blocked") && ++calls > 2) sleep(60);
-    return *milliwatts = 250500 + 1000 * gpu(handle), state(handle);
+    return *milliwatts = is("garbage") ? ~0U : 250500U + 1000 * gpu(handle), state(handle);
 }
 int nvmlDeviceGetTemperature(void* handle, int sensor, unsigned* celsius) {
     return *celsius = 60 + gpu(handle), sensor == 0 ? state(handle) : NOT_SUPPORTED;
@@ -61,7 +63,7 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void* handle, unsigned long long* 
 int nvmlDeviceGetTotalEnergyConsumption(void* handle, unsigned long long* millijoules) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    *millijoules = (now.tv_sec * 1000ULL + now.tv_nsec / 1000000) * (300 + 100 * gpu(handle));
+    *millijoules = is("still") ? 7 : (now.tv_sec * 1000ULL + now.tv_nsec / 1000000) * (300 + 100 * gpu(handle));
     return is("no-energy-counter") ? NOT_SUPPORTED : state(handle);
 }
 #endif

@@ -63,6 +63,13 @@ TEST_F(GpuCounters, OfALostGpuAreNoNumbers) {
     EXPECT_TRUE(std::isnan(without_handle.read().busy_percent));
 }
 
+TEST_F(GpuCounters, ThatCannotBeAreNoNumbers) {
+    const auto is = fake("garbage").gpus.at(0).read();
+    EXPECT_TRUE(std::isnan(is.power_W));
+    EXPECT_TRUE(std::isnan(is.busy_percent));
+    EXPECT_EQ(is.temperature_C, 60);
+}
+
 TEST_F(GpuCounters, OfAnOldLibraryAreFewer) {
     const auto is = fake("", RANKLAB_FAKE_OLD_NVML).gpus.at(0).read();
     EXPECT_DOUBLE_EQ(is.power_W, 250.5);
@@ -93,7 +100,8 @@ TEST_F(GpuCounters, SayWhyThereAreNone) {
     EXPECT_TRUE(none.gpus.empty());
     EXPECT_THAT(none.why_none, HasSubstr("/nonexistent/nvml.so: cannot open"));
     EXPECT_THAT(none.why_none, HasSubstr("/nonexistent/rocm.so: cannot open"));
-    EXPECT_THAT(fake("does-not-start").why_none, HasSubstr("NVML does not start"));
+    EXPECT_THAT(fake("does-not-start").why_none,
+                HasSubstr("NVML does not start: Driver Not Loaded (code 9)"));
 }
 
 TEST(PciIds, AreWrittenInSeveralWays) {

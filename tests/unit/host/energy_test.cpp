@@ -46,6 +46,9 @@ TEST_F(CpuEnergyTest, SaysWhyThereIsNone) {
     EXPECT_THAT(CpuEnergy(root_.path()).energy().why_not, HasSubstr("no processor package"));
     zone(0, "package-0", "7");
     CpuEnergy energy(root_.path());
+    energy.sample();
+    EXPECT_THAT(energy.energy().why_not, HasSubstr("stands still"));
+    EXPECT_TRUE(std::isnan(energy.energy().joules));
     std::filesystem::remove(root_.path() / "sys/class/powercap/intel-rapl:0/energy_uj");
     energy.sample();
     EXPECT_THAT(energy.energy().why_not, HasSubstr("energy_uj cannot be read: No such file"));
@@ -109,6 +112,12 @@ TEST_F(GpuMonitorTest, HasNoEnergyWhereAGpuIsLost) {
     const auto seen = samples("lost");
     EXPECT_THAT(seen.energy.why_not, HasSubstr("GPU GPU-00000001-1111"));
     EXPECT_GT(seen.rows.size(), 2U);
+}
+
+TEST_F(GpuMonitorTest, HasNoEnergyOfACounterThatStandsStill) {
+    const auto seen = samples("still");
+    EXPECT_THAT(seen.energy.why_not, HasSubstr("counts no energy"));
+    EXPECT_TRUE(std::isnan(seen.rows.back().is.energy_J));
 }
 
 TEST_F(GpuMonitorTest, LeavesACallThatBlocks) {

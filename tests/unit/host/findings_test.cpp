@@ -205,6 +205,12 @@ std::vector<Row> rows() {
          "CPUs 24-25, the rank has CPUs 4-7",
          "--gpu-bind=closest"},
 
+        {"shared memory of a container",
+         two(with(place(1, 2, 2, 2), [](auto& p) { p.shared_memory_bytes = 65536; })),
+         {"little-shared-memory"},
+         "64.0 KiB for 2 ranks",
+         "--shm-size"},
+
         {"a folder that all see", {.folder = ResultsFolder{"/p", "n1", {}}}, {}},
         {"a local folder",
          {.folder = ResultsFolder{"/tmp", "n1", {"n2"}}},
