@@ -25,12 +25,15 @@ struct CampaignRequest {
 };
 
 int plan(const Campaign& of, const CampaignRequest& asked) {
-    print_whole(asked.json ? campaign::status_json(of) : campaign::plan_text(of));
+    print_whole(asked.json ? campaign::status_json(of, campaign::queue_of(of))
+                           : campaign::plan_text(of));
     return 0;
 }
 
 int status(const Campaign& of, const CampaignRequest& asked) {
-    print_whole(asked.json ? campaign::status_json(of) : campaign::status_text(of));
+    const auto queue = campaign::queue_of(of);
+    print_whole(asked.json ? campaign::status_json(of, queue) : campaign::status_text(of, queue));
+    if (!queue) throw base::EnvironmentError(campaign::kNoAnswer);
     return 0;
 }
 
@@ -61,6 +64,7 @@ int run(const Campaign& of, const CampaignRequest& asked) {
         for (const auto& job : of.jobs) print_whole(campaign::dry_run_text(job.sweep));
         return 0;
     }
+    campaign::refuse_several_processes();
     const base::StopSignals signals;
     int code = 0;
     for (const auto& job : of.jobs) {

@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <set>
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
 
 namespace ranklab::base {
 namespace {
@@ -87,6 +90,40 @@ void throw_errno(const char* call, const fs::path& path, int error, const char* 
 void throw_read_errno(const char* call, const fs::path& path, int error, const char* setting) {
     refuse(call, path, error, reading_advice(error),
            setting == nullptr ? Settings{} : Settings{setting});
+}
+
+void make_folders(const fs::path& folder, const char* setting) {
+    std::error_code error;
+    const fs::path whole = fs::absolute(folder / "", error).parent_path();
+    fs::path first = whole;
+    while (!fs::exists(first.parent_path(), error)) first = first.parent_path();
+    const bool several = first != whole;
+    fs::create_directories(whole, error);
+    if (error) throw_errno("mkdir", folder, error.value(), setting);
+    if (several)
+        log::info(fmt::format("{} did not exist; made it and the folder {}", first.string(),
+                              whole.string()));
+}
+
+std::string hash_of_contents(const fs::path& path) {
+    constexpr std::uint64_t kPiece = 1U << 20U, kPieces = 64;
+    std::error_code none;
+    std::set<fs::path> files{path};
+    for (const auto& entry : fs::directory_iterator(path, none)) files.insert(entry.path());
+    std::string found, piece;
+    for (const auto& one : files) {
+        if (one != path) found += one.filename().string();
+        if (!fs::is_regular_file(one, none)) continue;
+        const std::uint64_t size = fs::file_size(one, none);
+        found += fmt::format(" {} bytes", size);
+        const auto file = open_file(one, O_RDONLY);
+        for (std::uint64_t at = 0; file && at < size; at += std::max(kPiece, size / kPieces)) {
+            piece.resize(kPiece);
+            piece.resize(read_whole(file.get(), piece, at).value_or(0));
+            found += fmt::format(" {:x}", fingerprint(piece));
+        }
+    }
+    return fs::exists(path, none) ? fmt::format("{:016x}", fingerprint(found)) : "";
 }
 
 std::string irregular_kind(const fs::path& path) {

@@ -31,6 +31,14 @@ using Descriptor = unique_handle<DescriptorTraits>;
 [[noreturn]] void throw_read_errno(const char* call, const std::filesystem::path& path, int error,
                                    const char* setting = nullptr);
 
+/// Makes the folder and its parents, and logs which if several were missing: the path may be
+/// mistyped. Throws as throw_errno() on failure.
+void make_folders(const std::filesystem::path& folder, const char* setting = "output");
+
+/// A hash of a file's contents, or of the names and contents of the files that lie directly in a
+/// folder; "" if nothing exists there. Beyond 64 MiB a file counts by its size and 64 pieces of it.
+std::string hash_of_contents(const std::filesystem::path& path);
+
 /// The kind of a file that is not regular: "a FIFO (named pipe)", "a folder", "a link to
 /// nothing"... Opening a FIFO would block, and a device may have no end. "" for a regular file, or
 /// if nothing exists.

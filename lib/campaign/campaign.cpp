@@ -178,7 +178,7 @@ Job job_of(const Campaign& campaign, const Workload& workload, int nodes, const 
                                  job.id)
                                     .string();
     job.sweep =
-        sweep_of(workload, request, campaign.slurm() ? Machine{nodes, 1, true} : this_machine());
+        sweep_of(workload, request, campaign.slurm() ? Machine(nodes, 1, true) : this_machine());
     job.nodes = nodes;
     for (const auto& one : ranks)
         job.ranks = std::max(job.ranks, base::number_in<int>(one).value_or(1));

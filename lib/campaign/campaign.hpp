@@ -51,9 +51,12 @@ Campaign read_campaign(const std::filesystem::path& file);
 /// The batch script, with its #SBATCH lines.
 std::string script_of(const Campaign& campaign, const Job& job);
 
+inline constexpr const char* kNoAnswer =
+    "Slurm does not answer (squeue), so the queue is unknown; try again later";
 /// Slurm's state of each queued job, by the job's id: "RUNNING", "PENDING (Priority)". nullopt if
 /// Slurm does not answer.
-std::optional<std::map<std::string, std::string>> queue_of(const Campaign& campaign);
+using Queue = std::optional<std::map<std::string, std::string>>;
+Queue queue_of(const Campaign& campaign);
 
 /// Submits the jobs that lack runs and are not in the queue, and returns their number. Throws
 /// EnvironmentError if Slurm does not answer or refuses a job.
@@ -66,8 +69,9 @@ int cancel(const Campaign& campaign);
 std::string answers_text(const Campaign& campaign, const std::vector<std::string>& ignore = {});
 
 std::string plan_text(const Campaign& campaign);
-std::string status_text(const Campaign& campaign);
+/// What is stored and, if the queue is known, what to do next.
+std::string status_text(const Campaign& campaign, const Queue& queue);
 /// Plan and status as JSON.
-std::string status_json(const Campaign& campaign);
+std::string status_json(const Campaign& campaign, const Queue& queue);
 
 }  // namespace ranklab::campaign

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "base/program.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
+#include "comm/exchange.hpp"
 #include "host/topology.hpp"
 
 namespace ranklab::campaign {
@@ -34,20 +36,18 @@ std::string variable(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-// The first number of a Slurm list, 4 of "4(x2),2".
 int number_of(const std::string& text, int otherwise) {
     const int number = std::atoi(text.c_str());
     return number > 0 ? number : otherwise;
 }
 
-int divided_up(int number, int by) {
-    return (number + by - 1) / by;
-}
-
 int hosts_of(const Launch& launch, const Machine& machine, const Need& need) {
-    const int room = std::max(1, machine.cores / need.cores);
-    const int on_each = launch.ranks_per_node > 0 ? launch.ranks_per_node : room;
-    return std::min(machine.hosts, launch.cyclic ? need.ranks : divided_up(need.ranks, on_each));
+    int hosts = 0;
+    for (int placed = 0; placed < need.ranks && hosts < machine.hosts(); ++hosts) {
+        const int room = std::max(1, machine.cores[static_cast<std::size_t>(hosts)] / need.cores);
+        placed += launch.cyclic ? 1 : launch.ranks_per_node > 0 ? launch.ranks_per_node : room;
+    }
+    return hosts;
 }
 
 std::vector<std::string> srun_words(const Launch& launch, const Machine& machine,
@@ -148,17 +148,44 @@ int code_of(int status) {
 }  // namespace
 
 bool fits(const Machine& machine, const Need& need) {
-    return need.ranks * need.cores <= machine.hosts * machine.cores;
+    return need.ranks * need.cores <= std::reduce(machine.cores.begin(), machine.cores.end());
 }
 
 Machine this_machine() {
-    Machine machine;
-    machine.cores = std::max(1, host::cores_in(host::cpuset()));
-    if (variable("SLURM_JOB_ID").empty()) return machine;
-    machine.allocated = true;
-    machine.hosts = number_of(variable("SLURM_JOB_NUM_NODES"), 1);
-    machine.cores = number_of(variable("SLURM_JOB_CPUS_PER_NODE"), machine.cores);
+    const int here = std::max(1, host::cores_in(host::cpuset()));
+    if (variable("SLURM_JOB_ID").empty()) return {1, here};
+    Machine machine(number_of(variable("SLURM_JOB_NUM_NODES"), 1), here, true);
+    if (auto cores = numbers_of_hosts(variable("SLURM_JOB_CPUS_PER_NODE")); !cores.empty())
+        machine.cores = std::move(cores);
     return machine;
+}
+
+std::vector<int> numbers_of_hosts(const std::string& text) {
+    std::vector<int> numbers;
+    for (const auto& part : base::split(text, ',')) {
+        const auto bracket = part.find("(x");
+        const int number = number_of(part, 0);
+        if (number == 0) return {};
+        const int times = bracket == std::string::npos ? 1 : number_of(part.substr(bracket + 2), 1);
+        numbers.insert(numbers.end(), static_cast<std::size_t>(times), number);
+    }
+    return numbers;
+}
+
+void refuse_several_processes() {
+    for (const auto& [size, rank] : {std::pair{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                     {"PMI_SIZE", "PMI_RANK"},
+                                     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}}) {
+        const int processes = number_of(variable(size), 1);
+        if (processes == 1) continue;
+        const std::string sentence = fmt::format(
+            "a launcher started {} of these processes, but a sweep starts its ranks itself; leave "
+            "mpirun or srun out",
+            processes);
+        if (number_of(variable(rank), 0) > 0)
+            throw comm::PeerError(sentence, base::ExitCode::environment);
+        throw base::EnvironmentError(sentence);
+    }
 }
 
 std::vector<std::string> launch_words(const Launch& launch, const Machine& machine,
@@ -167,8 +194,8 @@ std::vector<std::string> launch_words(const Launch& launch, const Machine& machi
 }
 
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
-                  double limit_s) {
-    constexpr double kGrace = 30, kMoreGrace = 15;
+                  double limit_s, const std::function<void(const std::string&)>& waits) {
+    constexpr double kGrace = 30, kMoreGrace = 15, kPatience = 5;
     const auto start = std::chrono::steady_clock::now();
     const pid_t child = started(words, log);
     bool timed_out = false;
@@ -177,6 +204,7 @@ Ending run_logged(const std::vector<std::string>& words, const std::filesystem::
         if (std::exchange(sent, signal) != signal) ::kill(child, signal);
     };
     int status = 0;
+    bool may_wait = words.front() == "srun";
     while (::waitpid(child, &status, WNOHANG) == 0) {
         const double over = limit_s > 0 ? base::seconds_since(start) - limit_s - kGrace : -1;
         timed_out = over > 0;
@@ -184,6 +212,10 @@ Ending run_logged(const std::vector<std::string>& words, const std::filesystem::
             send(over > kMoreGrace ? SIGKILL : SIGTERM);
         else if (base::StopSignals::received() != 0)
             send(SIGUSR1);
+        if (may_wait && base::seconds_since(start) > kPatience) {
+            may_wait = false;
+            if (const auto line = end_of_log(log, 1); line.starts_with("srun: ")) waits(line);
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     return {timed_out ? base::number_of(base::ExitCode::time_limit) : code_of(status),

@@ -1,7 +1,9 @@
 // Starts a command on several ranks, by mpirun or, inside an allocation of Slurm, by srun.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,11 +11,23 @@ namespace ranklab::campaign {
 
 /// Hosts and cores that commands can be started on: those of Slurm's allocation, or this host's.
 struct Machine {
-    int hosts = 1;
-    int cores = 1;           ///< per host
-    bool allocated = false;  ///< by Slurm
+    Machine(int hosts = 1, int cores_of_each = 1, bool by_slurm = false)
+        : cores(static_cast<std::size_t>(hosts), cores_of_each), allocated(by_slurm) {}
+
+    std::vector<int> cores;  ///< of each host
+    bool allocated;          ///< by Slurm
+
+    int hosts() const { return static_cast<int>(cores.size()); }
+    int least_cores() const { return *std::min_element(cores.begin(), cores.end()); }
 };
 Machine this_machine();
+
+/// "64(x2),32" in Slurm's variables: 64, 64, 32. Empty if the text is no such list.
+std::vector<int> numbers_of_hosts(const std::string& text);
+
+/// Throws EnvironmentError if a launcher started this process as one of several: a sweep starts its
+/// ranks itself. Only rank 0's error is shown.
+void refuse_several_processes();
 
 struct Launch {
     bool srun = false;
@@ -43,9 +57,9 @@ struct Ending {
 /// Runs the command with its output in `log`, and waits for its end. Passes on a received signal
 /// (StopSignals) as SIGUSR1, at which the ranks store what they have. Ends the command by SIGTERM
 /// half a minute after `limit_s` (0: never), 15 s later by SIGKILL. The command ends with this
-/// process, too.
+/// process, too. Passes a line that srun has written while it waits to `waits`, once.
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
-                  double limit_s);
+                  double limit_s, const std::function<void(const std::string&)>& waits);
 
 /// The last non-empty lines, without mpirun's framed messages if the log has other lines.
 std::string end_of_log(const std::filesystem::path& log, std::size_t lines);

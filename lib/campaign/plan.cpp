@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <numeric>
 #include <random>
 #include <set>
+#include <type_traits>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/program.hpp"
 #include "base/text.hpp"
@@ -135,7 +138,9 @@ std::vector<Dimension> dimensions_of(const SweepRequest& request) {
     const Schema rows = rows_of(request.program);
     std::vector<Dimension> all;
     for (const auto& [name, text] : request.passed)
-        all.push_back({name, is_list(rows.at(name)) ? distinct(text) : Texts{text}});
+        all.push_back({name, is_list(rows.at(name)) && !std::filesystem::exists(text)
+                                 ? distinct(text)
+                                 : Texts{text}});
     if (request.own.threads)
         all.push_back({std::string(vocabulary::setting::kThreads), distinct(*request.own.threads)});
     return all;
@@ -183,20 +188,21 @@ void gather_in_one_rank(Need& need, TrainingSettings& own, CommonSettings& commo
             fmt::format("--mode {} needs the batch that {} ranks share; give --global-batch-size",
                         *own.mode, need.ranks));
     }
-    own.sync.reset();
-    own.backend.reset();
     need.cores *= need.ranks;
     need.gpus = need.ranks;
     need.ranks = 1;
     common.threads = need.cores;
 }
 
-// One rank has no gradients to reduce: removes sync and backend, and makes ddp single.
-void reduce_nothing_at_one_rank(const Need& need, TrainingSettings& own) {
-    if (need.ranks > 1) return;
-    own.sync.reset();
-    own.backend.reset();
-    if (own.mode == "ddp") own.mode = "single";
+// Whether the option would mean nothing to the point, and train refuse it.
+template <class ProgramSettings>
+bool is_idle(const options::Effective& option, const Need& need, const ProgramSettings& own) {
+    if constexpr (std::is_same_v<ProgramSettings, TrainingSettings>) {
+        if (need.ranks > 1 || !option.row->between_ranks) return false;
+        if (option.row->name == vocabulary::setting::kMode) return false;
+        return option.row->name != vocabulary::setting::kReplicas || own.mode != "dp";
+    }
+    return false;
 }
 
 // Adapts the options of one point to its number of ranks.
@@ -206,7 +212,7 @@ void adapt(Need& need, TrainingSettings& own, CommonSettings& common, const Swee
     vocabulary::settle(common.threads, threads);
     need.cores = *common.threads;
     gather_in_one_rank(need, own, common);
-    reduce_nothing_at_one_rank(need, own);
+    if (need.ranks == 1 && own.mode == "ddp") own.mode = "single";
 }
 
 void adapt(Need& need, StorageSettings& own, CommonSettings& common, const SweepSettings& sweep,
@@ -238,6 +244,7 @@ Texts words_for(Need& need, const Options& given, const SweepSettings& sweep, in
     Texts words;
     for (const auto& option : given.effective(own, common)) {
         if (!given.sets(option) && std::ranges::find(before, option) != before.end()) continue;
+        if (is_idle(option, need, own)) continue;
         words.push_back("--" + option.row->name);
         if (option.row->type != Type::flag) words.push_back(option.value);
     }
@@ -326,8 +333,24 @@ int default_threads(const Texts& rank_counts, const Launch& launch, const Machin
     }
     int widest = 1;
     for (const auto& ranks : rank_counts) widest = std::max(widest, rank_count(ranks));
-    const int even = (widest + machine.hosts - 1) / machine.hosts;
-    return std::max(1, machine.cores / (launch.ranks_per_node > 0 ? launch.ranks_per_node : even));
+    const int even = (widest + machine.hosts() - 1) / machine.hosts();
+    return std::max(
+        1, machine.least_cores() / (launch.ranks_per_node > 0 ? launch.ranks_per_node : even));
+}
+
+void add_inputs(std::vector<Point>& points, const std::string& program) {
+    const auto own = base::hash_of_contents(base::program_beside("ranklab-" + program));
+    std::map<std::pair<std::string, std::string>, std::string> hashes;
+    for (auto& point : points) {
+        point.inputs = {{"program", own}};
+        for (std::size_t i = 1; i + 1 < point.words.size(); ++i) {
+            if (!point.words[i].starts_with("--")) continue;
+            const std::string name = point.words[i].substr(2), value = point.words[i + 1];
+            const auto [hash, is_new] = hashes.try_emplace({name, value});
+            if (is_new) hash->second = vocabulary::hash_of_inputs(name, value);
+            if (!hash->second.empty()) point.inputs.emplace_back(name, hash->second);
+        }
+    }
 }
 
 // All points. Combinations that give the same command line are one point.
@@ -346,6 +369,7 @@ std::vector<Point> points_of(const Sweep& sweep, const SweepRequest& request,
             if (known.emplace(point.need.ranks, point.words).second)
                 points.push_back(std::move(point));
         }
+    add_inputs(points, sweep.program);
     return points;
 }
 

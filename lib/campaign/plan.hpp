@@ -41,6 +41,8 @@ struct Point {
     std::string name;                ///< its options that vary in the sweep: "ranks=2,threads=1"
     std::vector<std::string> words;  ///< after "ranklab": "train", "--threads", "1"
     Need need;
+    /// Hashes of the program and of the files that options name, as a run stores them.
+    Settings inputs = {};
 };
 
 struct Sweep {

@@ -1,5 +1,4 @@
 // The campaign's jobs in Slurm's queue, and their state.
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "base/text.hpp"
 #include "campaign/campaign.hpp"
 #include "report/frame/frame.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::campaign {
 namespace {
@@ -49,18 +49,13 @@ std::string queue_name(const Campaign& campaign, const Job& job) {
 
 void write_script(const Campaign& campaign, const Job& job) {
     const fs::path path = file_of(campaign, job, "sh");
-    std::error_code failed;
-    fs::create_directories(path.parent_path(), failed);
-    constexpr mode_t kExecutable = 0755;
-    const base::Descriptor file(
-        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kExecutable));
-    if (!file || !base::write_whole(file.get(), script_of(campaign, job)))
-        throw base::EnvironmentError(fmt::format("{} cannot be written", path.string()));
+    base::make_folders(path.parent_path(), "folder");
+    results::write_text(path, script_of(campaign, job), "folder");
 }
 
 std::map<std::string, std::string> queue_or_throw(const Campaign& campaign) {
     if (auto queue = queue_of(campaign)) return *queue;
-    throw base::EnvironmentError("Slurm does not answer (squeue); try again later");
+    throw base::EnvironmentError(kNoAnswer);
 }
 
 // The processes that a job starts in all, and those whose runs are stored.
@@ -95,7 +90,7 @@ std::string script_of(const Campaign& campaign, const Job& job) {
                               base::shell_quote(job.words));
 }
 
-std::optional<std::map<std::string, std::string>> queue_of(const Campaign& campaign) {
+Queue queue_of(const Campaign& campaign) {
     std::map<std::string, std::string> states;
     if (!campaign.slurm()) return states;
     const auto answer = answer_of({"squeue", "--noheader", "--me", "--format=%T|%r|%j"});
@@ -175,28 +170,29 @@ std::string plan_text(const Campaign& campaign) {
                               base::shell_path(campaign.file.string()));
 }
 
-std::string status_text(const Campaign& campaign) {
-    const auto queue = queue_of(campaign);
-    std::string text = queue ? "" : "Slurm does not answer, so the queue is unknown\n";
+std::string status_text(const Campaign& campaign, const Queue& queue) {
+    std::string text;
     bool complete = true;
     for (const auto& job : campaign.jobs) {
         const Progress runs(job);
         complete = complete && runs.done == runs.all;
-        std::string state = runs.done == runs.all ? "done" : "not in the queue";
+        std::string state = runs.done == runs.all ? "done"
+                            : queue               ? "not in the queue"
+                                                  : "queue unknown";
         if (queue && queue->contains(job.id)) state = queue->at(job.id);
         text += fmt::format("{}: {} of {} runs, {}\n", job.id, runs.done, runs.all, state);
         const auto log = end_of_log(file_of(campaign, job, "log"), 3);
         if (state == "not in the queue" && !log.empty())
             text += fmt::format("{} ends:\n{}\n", file_of(campaign, job, "log").string(), log);
     }
+    if (!complete && !queue) return text;
     const char* const next = complete ? "collect" : campaign.slurm() ? "resume" : "run";
     return text + fmt::format("Next: ranklab campaign {} {}\n", next,
                               base::shell_path(campaign.file.string()));
 }
 
-std::string status_json(const Campaign& campaign) {
+std::string status_json(const Campaign& campaign, const Queue& queue) {
     using Json = nlohmann::ordered_json;
-    const auto queue = queue_of(campaign);
     Json jobs = Json::array();
     for (const auto& job : campaign.jobs) {
         const Progress runs(job);

@@ -1,14 +1,20 @@
 #include "campaign/sweep.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <set>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
+#include "host/process.hpp"
 #include "report/formats/formats.hpp"
 #include "results/result_file.hpp"
 
@@ -36,10 +42,23 @@ void visit_runs(const Sweep& sweep, const std::function<void(const Run&)>& look)
     results::ResultFile(sweep.output).visit(results::Detail::settings, wanted, [](Run&&) {});
 }
 
-bool is_of(const Point& point, const Run& run) {
+bool is_typed_as(const Point& point, const Run& run) {
     const std::string line = "ranklab " + base::shell_quote(point.words);
     return run.hosts.size() == static_cast<std::size_t>(point.need.ranks) && run.argv == line;
 }
+
+bool has_inputs_of(const Point& point, const Run& run) {
+    return std::ranges::all_of(point.inputs, [&](const auto& input) {
+        return run.fact("inputs", input.first) == input.second;
+    });
+}
+
+// What the results file has of a sweep.
+struct Stored {
+    std::vector<int> repetitions;  // of each point
+    std::string newest;            // when the last of these began
+    std::size_t others = 0;        // runs of the same commands, with other files or programs
+};
 
 // Complete repetitions of a point; a start of io makes one run per strategy.
 int repetitions_of(const std::string& strategies, const std::map<std::string, int>& runs) {
@@ -56,6 +75,25 @@ int repetitions_of(const std::string& strategies, const std::map<std::string, in
     return std::max(std::ranges::min(counts), count(strategies));
 }
 
+Stored stored_of(const Sweep& sweep) {
+    Stored stored;
+    std::vector<std::map<std::string, int>> runs(sweep.points.size());
+    visit_runs(sweep, [&](const Run& run) {
+        for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+            if (!is_typed_as(sweep.points[i], run)) continue;
+            if (!has_inputs_of(sweep.points[i], run)) {
+                ++stored.others;
+                continue;
+            }
+            ++runs[i][run.setting("strategy")];
+            stored.newest = std::max(stored.newest, run.started_utc);
+        }
+    });
+    for (const auto& of_point : runs)
+        stored.repetitions.push_back(repetitions_of(sweep.strategies, of_point));
+    return stored;
+}
+
 std::string file_name(std::string text) {
     for (char& c : text)
         if (std::isalnum(static_cast<unsigned char>(c)) == 0 &&
@@ -64,13 +102,34 @@ std::string file_name(std::string text) {
     return text;
 }
 
+// Held while a sweep runs, so that a second one does not measure the same points.
+class Claim : base::Immovable {
+  public:
+    Claim(const Sweep& sweep, const fs::path& folder) {
+        std::string points;
+        for (const auto& point : sweep.points)
+            points += fmt::format("{} {}\n", point.need.ranks, base::shell_quote(point.words));
+        const fs::path path = folder / fmt::format("{:016x}.lock", base::fingerprint(points));
+        file_ = base::open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW);
+        if (!file_) base::throw_errno("open", path, errno);
+        if (std::string who; ::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            base::read_up_to(file_, 200, who);
+            throw base::EnvironmentError(
+                fmt::format("{} measures this sweep; wait for its end, or give another label",
+                            base::printable(base::trim(who), 200)),
+                {"label"});
+        }
+        const auto me = fmt::format("process {} on {}\n", ::getpid(), host::host_name());
+        static_cast<void>(::ftruncate(file_.get(), 0) == 0 && base::write_whole(file_.get(), me));
+    }
+
+  private:
+    base::Descriptor file_;
+};
+
 fs::path logs_of(const Sweep& sweep) {
     const fs::path folder = sweep.output.parent_path() / (file_name(sweep.label) + ".logs");
-    std::error_code failed;
-    fs::create_directories(folder, failed);
-    if (failed)
-        throw base::EnvironmentError(
-            fmt::format("{} cannot be made: {}", folder.string(), failed.message()));
+    base::make_folders(folder);
     return folder;
 }
 
@@ -79,10 +138,23 @@ class Conduct {
     Conduct(const Sweep& sweep, const Say& say)
         : sweep_(sweep),
           say_(say),
-          tasks_(tasks_of(sweep, stored_repetitions(sweep))),
-          logs_(logs_of(sweep)) {}
+          logs_(logs_of(sweep)),
+          claim_(sweep, logs_),
+          stored_(stored_of(sweep)),
+          tasks_(tasks_of(sweep, stored_.repetitions)) {}
 
     int run() {
+        const std::size_t all = sweep_.points.size() * static_cast<std::size_t>(sweep_.repeat);
+        if (const auto done = all - tasks_.size(); done > 0)
+            say_(
+                fmt::format("{} of {} runs are stored, the last one on {}; another --label "
+                            "measures all",
+                            done, all, stored_.newest));
+        if (stored_.others > 0)
+            say_(
+                fmt::format("{} runs of this label had other files or another program: they stay "
+                            "stored, and are not counted",
+                            stored_.others));
         for (const Task& task : tasks_) {
             if (base::StopSignals::received() != 0) break;
             ++begun_;
@@ -97,9 +169,11 @@ class Conduct {
         const Point& point = sweep_.points[task.point];
         const fs::path log =
             logs_ / fmt::format("{}.{}.log", file_name(point.name), task.repetition);
-        const auto ending = run_logged(command_of(sweep_, point), log, sweep_.limit_s);
         const std::string place =
             fmt::format("[{}/{}] {} repeat {}", begun_, tasks_.size(), point.name, task.repetition);
+        const auto ending =
+            run_logged(command_of(sweep_, point), log, sweep_.limit_s,
+                       [&](const auto& line) { say_(fmt::format("{}: waits: {}", place, line)); });
         if (stands(ending.code)) {
             ++done_;
             seconds_ += ending.seconds;
@@ -128,8 +202,10 @@ class Conduct {
 
     const Sweep& sweep_;
     const Say& say_;
-    std::vector<Task> tasks_;
     fs::path logs_;
+    Claim claim_;
+    Stored stored_;
+    std::vector<Task> tasks_;
     std::set<std::size_t> failed_;
     std::size_t begun_ = 0, done_ = 0;
     double seconds_ = 0;
@@ -138,25 +214,13 @@ class Conduct {
 
 }  // namespace
 
-std::vector<int> stored_repetitions(const Sweep& sweep) {
-    std::vector<std::map<std::string, int>> runs(sweep.points.size());
-    visit_runs(sweep, [&](const Run& run) {
-        for (std::size_t i = 0; i < sweep.points.size(); ++i)
-            if (is_of(sweep.points[i], run)) ++runs[i][run.setting("strategy")];
-    });
-    std::vector<int> repetitions;
-    for (const auto& of_point : runs)
-        repetitions.push_back(repetitions_of(sweep.strategies, of_point));
-    return repetitions;
-}
-
 int missing_processes(const Sweep& sweep) {
-    return static_cast<int>(tasks_of(sweep, stored_repetitions(sweep)).size());
+    return static_cast<int>(tasks_of(sweep, stored_of(sweep).repetitions).size());
 }
 
 std::string dry_run_text(const Sweep& sweep) {
     std::string text;
-    for (const Task& task : tasks_of(sweep, stored_repetitions(sweep)))
+    for (const Task& task : tasks_of(sweep, stored_of(sweep).repetitions))
         text += base::shell_quote(command_of(sweep, sweep.points[task.point])) + '\n';
     return text;
 }

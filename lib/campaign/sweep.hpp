@@ -12,8 +12,8 @@ namespace ranklab::campaign {
 /// Shows a line to the user.
 using Say = std::function<void(const std::string&)>;
 
-/// The number of complete and valid repetitions of each point in the results file.
-std::vector<int> stored_repetitions(const Sweep& sweep);
+/// The starts whose runs the results file lacks. Runs with other files or another program under the
+/// same names do not count.
 int missing_processes(const Sweep& sweep);
 
 /// The commands that run_missing() would start, one per line, quoted for a shell.
@@ -21,7 +21,8 @@ std::string dry_run_text(const Sweep& sweep);
 
 /// Starts the missing runs. Names a point that fails and goes on with the other points. Ends early
 /// at a signal (StopSignals). Returns the exit code of the first failed point, or 128 + the
-/// signal's number; otherwise ExitCode::environment if runs are still missing.
+/// signal's number; otherwise ExitCode::environment if runs are still missing. Throws
+/// EnvironmentError if another process measures the sweep.
 int run_missing(const Sweep& sweep, const Say& say);
 
 /// The table of the points with speedup and efficiency, and the verdict. `ignore`: surroundings

@@ -106,12 +106,11 @@ std::string what_it_takes(const Option& option, const std::string& value) {
 
 void check_value(const Schema& schema, const Option& option, const std::string& value,
                  const std::string& source) {
-    const bool is_one_word = option.type != Type::text && option.type != Type::texts;
-    if (is_one_word && !schema.list_advice().empty() && value.find(',') != std::string::npos)
+    if (is_right(option, value)) return;
+    if (!schema.list_advice().empty() && value.find(',') != std::string::npos)
         throw base::OptionError(fmt::format("{} takes one value, not '{}'; {}", source,
                                             base::printable(value, 60), schema.list_advice()));
-    if (!is_right(option, value))
-        throw base::OptionError(source + ' ' + what_it_takes(option, value));
+    throw base::OptionError(source + ' ' + what_it_takes(option, value));
 }
 
 // Rethrows Boost's exceptions as OptionErrors.

@@ -65,9 +65,10 @@ struct Option {
     /// Its value does not change a rank's work on one sample, as for batch sizes and learning
     /// rates.
     bool keeps_sample_work = false;
-    bool essential = false;   ///< in --help; other options only in --help all
-    std::string bare = {};    ///< the value if given without one; "": a value is required
-    std::string former = {};  ///< its name in older versions, which stored runs may have
+    bool reads_files = false;  ///< names files or a folder that are read, in a list with commas
+    bool essential = false;    ///< in --help; other options only in --help all
+    std::string bare = {};     ///< the value if given without one; "": a value is required
+    std::string former = {};   ///< its name in older versions, which stored runs may have
     std::vector<Relation> needs = {}, excludes = {};
     std::string instead_of = {};  ///< an option that this one replaces
     /// For runs stored by versions without the option: values to assume, each with a condition on
@@ -84,6 +85,7 @@ inline constexpr auto kBetweenRanks = &Option::between_ranks;
 inline constexpr auto kFollowsRanks = &Option::follows_ranks;
 inline constexpr auto kDecidesNumbers = &Option::decides_numbers;
 inline constexpr auto kKeepsSampleWork = &Option::keeps_sample_work;
+inline constexpr auto kReadsFiles = &Option::reads_files;
 }  // namespace marks
 
 /// Names of other programs' options that ranklab lacks, and advice what to do instead.

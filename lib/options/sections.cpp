@@ -38,6 +38,8 @@ std::string ini_text(const std::string& path, const base::Settings& option) {
         throw base::OptionError(
             fmt::format("the INI file '{}' cannot be read: {}", path, std::strerror(errno)),
             option);
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
     // Ranks exchange the text as a C string.
     if (text.empty() || text.size() > kMostBytes || text.find('\0') != std::string::npos)
         throw base::OptionError(

@@ -168,6 +168,9 @@ const options::Option* find_setting(std::string_view name);
 /// The row; for an unknown name a default Option.
 const options::Option& setting_row(std::string_view name);
 
+/// A hash of the contents of the files that the setting's value names; "" if it names none.
+std::string hash_of_inputs(std::string_view setting, const std::string& value);
+
 /// Returns the run's value of a setting; "" if it has none.
 using OtherSettings = std::function<std::string(const std::string&)>;
 

@@ -43,7 +43,7 @@ void add_sizes(Schema& rows) {
         .excludes({.other = "step-factor"})
         .text("sizes", &S::sizes, "SIZE[,SIZE]", "message sizes, instead of -b -e -f")
         .excludes_each({"min-bytes", "max-bytes", "step-factor", "step-bytes"})
-        .text("from-model", {&S::from_model, kEssential}, "NAME|FILE",
+        .text("from-model", {&S::from_model, kEssential, kReadsFiles}, "NAME|FILE",
               "gradient buckets of a model (see --list), or of a table by `ranklab train "
               "--buckets`, in the order of a step")
         .excludes({.other = "op", .because = "gradients are summed by allreduce"})

@@ -24,7 +24,7 @@ constexpr double kHighestRate = 1e38;  // fp32 ends at 3.4e38
 
 void add_work(Schema& rows) {
     rows.section("What is trained")
-        .choice("model", {&S::model, kEssential, kInHeader, kDecidesNumbers}, {},
+        .choice("model", {&S::model, kEssential, kInHeader, kDecidesNumbers, kReadsFiles}, {},
                 "the network, or FILE.pt: your own in TorchScript")
         .or_file(".pt")
         .text("input-shape", {&S::input_shape, kDecidesNumbers}, "SIZES",
@@ -39,13 +39,13 @@ void add_work(Schema& rows) {
         .choice("data", {&S::data, kEssential, kInHeader, kDecidesNumbers}, {},
                 "the data set (default: the model's own)")
         // Not compared: folders with equal sample counts are taken for the same work.
-        .text("data-dir", {&S::data_dir, kEssential, Role::bookkeeping}, "DIR",
+        .text("data-dir", {&S::data_dir, kEssential, Role::bookkeeping, kReadsFiles}, "DIR",
               "folder of the data set's files (default: $RANKLAB_DATA, then the usual folders)")
-        .text("inputs", {&S::inputs, Role::bookkeeping}, "FILES",
+        .text("inputs", {&S::inputs, Role::bookkeeping, kReadsFiles}, "FILES",
               "files of the inputs, one per input, separated by commas (npy: X.npy; hdf5: "
               "FILE:/DATASET); the first axis counts samples")
         .needs(kOwnData)
-        .text("targets", {&S::targets, Role::bookkeeping}, "FILE",
+        .text("targets", {&S::targets, Role::bookkeeping, kReadsFiles}, "FILE",
               "file of the targets that belong to --inputs")
         .needs(kOwnData)
         .integer("width", {&S::width, kDecidesNumbers}, {1, 65536},

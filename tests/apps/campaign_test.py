@@ -2,6 +2,7 @@
 tests/slow/cluster/campaign_test.py."""
 
 import json
+import os
 
 import ranklab_cli as cli
 
@@ -45,13 +46,23 @@ class Campaign(cli.Case):
         self.assertGreaterEqual(len(files), 3)
         for result in cli.several(lambda file: cli.ranklab("campaign", "plan", file, cwd=self.folder), files): self.assertCode(result, 0)
 
+    def test_a_queue_that_does_not_answer_is_no_plan_for_what_is_next(self):
+        (self.folder / "squeue").write_text("#!/bin/sh\nexit 1\n")
+        (self.folder / "squeue").chmod(0o755)
+        (self.folder / "small.ini").write_text("\ufeff" + HEAD + "launcher = slurm\n" + IO)  # with a byte-order mark
+        env = cli.environment(PATH=f"{self.folder}:{os.environ['PATH']}")
+        for words in ((), ("--json",)):
+            result = cli.ranklab("campaign", "status", "small.ini", *words, cwd=self.folder, env=env)
+            self.assertSays(result, 5, "squeue")
+            self.assertNotIn("resume", result.stdout)
+
     def test_from_a_plan_to_a_table(self):
         for result in (self.campaign("run", text=HEAD + IO), self.campaign("collect")):
             self.assertIn("speedup", result.stdout)
             self.assertIn("  page ", result.stdout)
         self.assertIn("mpi-send", (self.folder / "campaigns/small/page.html").read_text())
         self.assertIn("files: 2 of 2", self.campaign("status").stdout)
-        self.assertEqual(self.campaign("resume").said, [], "nothing is missing")
+        self.assertRegex(" ".join(self.campaign("resume").said), r"^2 of 2 runs are stored\S* [^\n]*$")
         self.assertEqual(json.loads(self.campaign("status", "--json", text=HEAD + IO.replace("size = 20", "size = 24")).stdout)["jobs"][0]["done"], 0)
 
     def test_a_section_is_worth_it_or_not(self):

@@ -4,6 +4,7 @@ tests/unit/campaign; srun: tests/slow/cluster/sweep_test.py."""
 import collections
 import os
 import signal
+import time
 
 import ranklab_cli as cli
 from stored_runs import stored_runs
@@ -35,7 +36,8 @@ class SweepTest(cli.Case):
         self.assertCode(cli.run("bash", "-ec", pasted, cwd=self.folder), 0)
         self.assertEqual(self.sweep(*sweep, "--dry-run").stdout, "")
         result = self.sweep(*sweep)
-        self.assertEqual(result.said, [], "nothing was missing")
+        self.assertEqual(len(result.said), 1, "nothing was missing")
+        self.assertRegex(result.said[0], r"2 of 2 runs are stored.* on \d{4}-")
         for words in ("strategy = mpi-scatter", "speedup", "efficiency/core", "baseline: ", "ranklab report r.h5 --label s"):
             self.assertIn(words, " ".join(result.stdout.split()))
         self.assertEqual(self.processes(), {(name, ranks): 1 for name in ("mpi-send", "mpi-scatter") for ranks in (1, 2)})
@@ -53,6 +55,26 @@ class SweepTest(cli.Case):
         self.assertIn("left", result.stderr)
         self.assertEqual(self.processes(), {("", 2): 2, ("", 3): 2})
         self.assertIn("ranks", result.stdout)
+
+    def test_other_contents_of_a_file_are_another_point(self):
+        sweep = ("comm", "--from-model", "buckets.csv", "-n", "5", "-w", "1", "--ranks", "2", "--repeat", "1")
+        for elements, others in ((100, ""), (100, ""), (200, "1 runs of this label")):
+            (self.folder / "buckets.csv").write_text("# ranklab: the gradient buckets that a training step reduces, in their order\n"
+                                                     f"bucket,parameters,elements,dtype,bytes\n0,1,{elements},float32,{4 * elements}\n")
+            self.assertIn(others, self.sweep(*sweep).stderr)
+        self.assertEqual(self.processes(), {("", 2): 2})
+
+    def test_one_sweep_at_a_time_measures_a_point(self):
+        sweep = ("io", "--strategy", "binary", "-n", "4", "-s", "10", "-i", "1000000", "--repeat", "1")
+        job = self.start(cli.RANKLAB, *self.words(*sweep))
+        while not list(self.folder.glob("s.logs/*.log")): time.sleep(0.02)
+        self.assertSays(self.sweep(*sweep, code=5), 5, f"process {job.process.pid} ", "--label")
+        os.kill(job.process.pid, signal.SIGINT)
+        self.assertCode(job.finish(60), 130)
+
+    def test_the_ranks_are_the_sweeps_own(self):
+        self.assertSays(cli.ranklab(*self.words(*IO), ranks=2, cwd=self.folder), 5, "2 of these processes", "leave mpirun")
+        self.assertEqual(self.names(), [])
 
     def test_a_signal_ends_it_with_the_table(self):
         sweep = ("io", "--strategy", "binary", "-n", "4", "-s", "10", "--size", "10,11", "-i", "1,100000", "--repeat", "1", "--seed", "3")

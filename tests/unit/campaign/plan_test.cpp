@@ -1,6 +1,7 @@
 // The combinations of a sweep, their order, and the command of each.
 #include "campaign/plan.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 
 namespace ranklab::campaign {
@@ -20,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr Machine kHere{1, 4, false};
+const Machine kHere{1, 4, false};
 
 Sweep sweep(const std::string& program, const std::string& line, const Machine& machine = kHere) {
     const auto words = line.empty() ? std::vector<std::string>{} : base::split(line, ' ');
@@ -115,6 +117,44 @@ TEST(PlanOfASweep, OneRankReducesNothingAndIsOnePoint) {
                     "2x1 --mode ddp --sync bucketed --threads 1"));
 }
 
+TEST(PlanOfASweep, WhatRanksDoTogetherIsLeftOutAtOneRank) {
+    EXPECT_THAT(points(sweep("train",
+                             "--ranks 1,2 --threads 1 --compress none,fp16 --overlap-steps 10 "
+                             "--bucket-cap-mb 4 --transfer blocking --steps 30")),
+                ElementsAre("1x1 --steps 30 --threads 1",
+                            "2x1 --steps 30 --bucket-cap-mb 4 --transfer blocking --compress none "
+                            "--overlap-steps 10 --threads 1",
+                            "2x1 --steps 30 --bucket-cap-mb 4 --transfer blocking --compress fp16 "
+                            "--overlap-steps 10 --threads 1"));
+}
+
+TEST(PlanOfASweep, AFileWithACommaIsOneModel) {
+    const tests::TempFolder folder;
+    folder.write("a,b.pt", "network");
+    const auto model = (folder / "a,b.pt").string();
+    const Sweep of = sweep("train", "--threads 1 --model " + model);
+    ASSERT_EQ(of.points.size(), 1U);
+    EXPECT_THAT(of.points[0].words, ::testing::Contains(model));
+}
+
+TEST(PlanOfASweep, APointHasTheContentsOfItsFiles) {
+    const tests::TempFolder folder;
+    const auto inputs = [&](const char* network, const char* data) {
+        folder.write("n.pt", network);
+        folder.write("x.npy", data);
+        const auto at = [&](const char* name) { return (folder / name).string(); };
+        return sweep("train", fmt::format("--threads 1 --model {} --inputs {} --targets {}:/y",
+                                          at("n.pt"), at("x.npy"), at("x.npy")))
+            .points[0]
+            .inputs;
+    };
+    const auto first = inputs("a", "b");
+    EXPECT_EQ(first.size(), 4U) << "the program and three options";
+    EXPECT_EQ(inputs("a", "b"), first);
+    EXPECT_NE(inputs("c", "b"), first);
+    EXPECT_NE(inputs("a", "c"), first);
+}
+
 TEST(PlanOfASweep, CoresAreDividedAmongTheRanksOfTheWidestPoint) {
     ::unsetenv("OMP_NUM_THREADS");
     EXPECT_THAT(points(sweep("train", "--ranks 1,2")),
@@ -192,6 +232,17 @@ TEST(CommandOfAPoint, StartsTheLauncherAndTheProgram) {
     EXPECT_TRUE(sweep("train", "--ranks 2,4 --threads 1").launch.bound);
     EXPECT_FALSE(sweep("train", "--ranks 2,5 --threads 1").launch.bound)
         << "no point, so that all are alike";
+}
+
+TEST(CommandOfAPoint, TakesEachHostsOwnCores) {
+    EXPECT_EQ(numbers_of_hosts("64(x2),32"), (std::vector<int>{64, 64, 32}));
+    EXPECT_TRUE(numbers_of_hosts("").empty());
+    Machine uneven(2, 4, true);
+    uneven.cores = {4, 2};
+    EXPECT_THAT(start_of("--ranks 6 --threads 1", uneven), HasSubstr(" --nodes=2 --ntasks=6 "));
+    EXPECT_THAT(start_of("--ranks 4 --threads 1", uneven), HasSubstr(" --nodes=1 --ntasks=4 "));
+    EXPECT_THAT(start_of("--ranks 7 --threads 1", uneven), HasSubstr(" --overcommit "));
+    EXPECT_THAT(points(sweep("train", "--ranks 2", uneven)), ElementsAre("2x2 --threads 2"));
 }
 
 TEST(CommandOfAPoint, OneRankOfSeveralReplicasHasTheGpusOfAsManyTasks) {
