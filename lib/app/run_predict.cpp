@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "host/process.hpp"
 #include "report/predict/curve.hpp"
 #include "report/predict/mechanism.hpp"
 #include "results/result_file.hpp"
@@ -100,6 +103,16 @@ std::string mechanism_text(const PredictSettings& asked) {
                                   : written(asked, report::predict::frame_of(found));
 }
 
+// What to add if this host has fewer CPUs than the proposed command starts ranks.
+std::string lack_of_cpus(double ranks) {
+    std::ifstream file(host::system_root() / "sys/devices/system/cpu/online");
+    std::string online;
+    std::getline(file, online);
+    const auto cpus = base::numbers_in(online).value_or(std::set<std::size_t>()).size();
+    return cpus == 0 || ranks <= base::real(cpus) ? ""
+                                                  : fmt::format("; this host has {} CPUs", cpus);
+}
+
 std::string forecast_text(const PredictSettings& asked) {
     const auto measured = measured_of(asked);
     const auto found = report::predict::predict(
@@ -108,7 +121,7 @@ std::string forecast_text(const PredictSettings& asked) {
     std::string text = written(
         asked, asked.format == "csv" ? found.frame : report::predict::for_people(found.frame));
     if (asked.format == "text" && !found.next.empty())
-        text += fmt::format("  next          {}\n", found.next);
+        text += fmt::format("  next          {}{}\n", found.next, lack_of_cpus(found.next_ranks));
     return text;
 }
 
@@ -146,6 +159,7 @@ options::Schema rows() {
     using S = PredictSettings;
     options::Schema schema;
     schema.positional(1);
+    schema.no_option({"ranks"}, "--to N,N gives the rank counts to forecast");
     schema.section("What is forecast")
         .text("to", {&S::to, kEssential}, "N[,N]",
               "rank counts to forecast (default: 2 and 4 times the largest)")

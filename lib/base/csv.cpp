@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 
@@ -35,6 +36,10 @@ std::vector<std::string> cells_of(const std::string& line) {
     return cells;
 }
 
+struct HeaderError : DataError {
+    using DataError::DataError;
+};
+
 }  // namespace
 
 double number_above_0(const std::string& text) {
@@ -46,16 +51,19 @@ double number_above_0(const std::string& text) {
 
 const std::string& CsvRow::at(const std::string& column) const {
     const auto found = cells.find(column);
-    if (found == cells.end()) throw DataError(fmt::format("the header has no column '{}'", column));
+    if (found == cells.end())
+        throw HeaderError(fmt::format("the header has no column '{}'", column));
     return found->second;
 }
 
 void read_csv(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& take) {
+    refuse_irregular<OptionError>(path);
     std::ifstream file(path);
     if (!file) throw DataError(fmt::format("{} cannot be read", path.string()));
     std::vector<std::string> names;
     CsvRow row;
     std::string line;
+    std::size_t header = 0;
     for (std::size_t number = 1; std::getline(file, line); ++number) {
         if (number == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
         if (line.starts_with(kSource)) row.source = trim(line.substr(kSource.size()));
@@ -63,6 +71,7 @@ void read_csv(const std::filesystem::path& path, const std::function<void(const 
         const auto cells = cells_of(line);
         if (names.empty()) {
             names = cells;
+            header = number;
             continue;
         }
         try {
@@ -72,7 +81,9 @@ void read_csv(const std::filesystem::path& path, const std::function<void(const 
             for (std::size_t i = 0; i < names.size(); ++i) row.cells[names[i]] = cells[i];
             take(row);
         } catch (const Error& error) {
-            throw DataError(fmt::format("{} line {}: {}", path.string(), number, error.what()));
+            const bool of_header = dynamic_cast<const HeaderError*>(&error) != nullptr;
+            throw DataError(fmt::format("{} line {}: {}", path.string(),
+                                        of_header ? header : number, error.what()));
         }
     }
     if (row.cells.empty())

@@ -16,9 +16,9 @@ struct CsvRow {
     const std::string& at(const std::string& column) const;
 };
 /// Calls `take` with each row. The first line is the header; cells may be quoted (RFC 4180); lines
-/// that begin with # are comments. Throws DataError if the file cannot be read or has no row. If a
-/// row has more or fewer cells than the header, or `take` throws an Error, throws DataError with
-/// the path and line number.
+/// that begin with # are comments. Throws OptionError for a FIFO or a device, DataError if the file
+/// cannot be read or has no row. If a row has more or fewer cells than the header, or `take` throws
+/// an Error, throws DataError with the path and the line number: the header's for a missing column.
 void read_csv(const std::filesystem::path& path, const std::function<void(const CsvRow&)>& take);
 /// Throws DataError if the text is not a finite number above 0.
 double number_above_0(const std::string& text);

@@ -130,6 +130,8 @@ void fill(const tests::TempFolder& folder) {
     folder.write("unknown_key.ini", "stepz = 5\n");
     folder.write("empty.ini", "");
     folder.write("no_value.ini", "steps\n");
+    folder.write("header.csv", "ranks\n1\n");
+    fs::create_symlink("notes.txt", folder / "link.md");
     folder.write("array.npy", std::string("\x93NUMPY\x01", 7));
     fs::create_directory(folder / "folder");
     ::mkfifo((folder / "fifo").c_str(), 0600);

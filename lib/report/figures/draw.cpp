@@ -227,7 +227,8 @@ std::string script_of(const Figure& figure) {
                "background rgb 'white'\n"
                "if (ending eq 'png') set terminal pngcairo size {5},{6} noenhanced fontscale 1.6 "
                "background rgb 'white'\n"
-               "set encoding utf8\nset datafile missing 'NaN'\nset output '{0}.'.ending\n{9}"
+               "set encoding utf8\nset datafile missing 'NaN'\n"
+               "if (!exists('file')) file = '{0}.'.ending\nset output file\n{9}"
                "set title {7}\nset grid linecolor rgb 'gray' linewidth 0.6\nset tics scale "
                "0.5\n{8}",
                figure.name, kWidth, height, kWidth / 110.0, height / 110.0, 2 * kWidth, 2 * height,

@@ -62,7 +62,7 @@ Frame frame_of(const Figure& figure);
 
 /// The gnuplot script with its data. It draws NAME.svg, or .pdf or .png by the variable `ending`.
 std::string script_of(const Figure& figure);
-/// Draws the SVG and returns it in base64. Returns nullopt and fills `why_not` if gnuplot is
+/// Draws the SVG and returns its text. Returns nullopt and fills `why_not` if gnuplot is
 /// missing or fails.
 std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not);
 
@@ -110,7 +110,8 @@ std::vector<Point> thinned(const std::vector<Point>& line);
 
 /// Writes each figure into `folder` (created if missing) as .svg, .pdf and .png with its script
 /// (.gp) and numbers (.csv and, if they fit a page, .tex). Returns the .svg files and their titles.
-/// Throws OptionError if there is nothing to draw, EnvironmentError if the folder cannot be written
+/// Throws OptionError if there is nothing to draw, or if the folder has files of these names that
+/// ranklab did not write; EnvironmentError if the folder cannot be written
 /// or if gnuplot is missing or fails, after it wrote all scripts and numbers.
 std::vector<std::pair<std::filesystem::path, std::string>> plot(
     const Source& source, const std::filesystem::path& folder);

@@ -1,8 +1,11 @@
 // The list of sections, and their pictures by gnuplot.
 #include <fmt/format.h>
-#include <stdlib.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -10,6 +13,7 @@
 #include "base/text.hpp"
 #include "report/figures/figure.hpp"
 #include "report/frame/frame.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::report::figures {
 namespace {
@@ -19,31 +23,43 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostRowsOnPaper = 60;
 constexpr int kNoGnuplot = 127;  // a shell's exit code for an unknown command
 
-void write_plot_file(const fs::path& path, const std::string& text) {
-    const auto file = base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file) base::throw_errno("open", path, errno, "plots");
-    if (!base::write_whole(file.get(), text)) base::throw_errno("write", path, errno, "plots");
-}
+constexpr const char* kSetting = "plots";
 
-// Draws NAME.ending in the script's folder, and returns what `command` prints there afterwards.
-// Throws EnvironmentError on failure.
-std::string draw(const fs::path& script, const std::string& ending,
-                 const std::vector<std::string>& command = {"true"}) {
-    // In other locales gnuplot warns of a degree sign.
-    const std::string line = "command -v gnuplot > /dev/null || exit 127; " +
-                             base::shell_quote({"cd", "--", script.parent_path().string()}) +
-                             " && LC_ALL=C.UTF-8 " +
-                             base::shell_quote({"gnuplot", "-e", "ending='" + ending + "'",
-                                                script.filename().string()}) +
-                             " && " + base::shell_quote(command);
-    const auto [status, text] = base::output_of(line);
+// The picture, which comes through a pipe: gnuplot ends with 0 if a file cannot be written. Throws
+// EnvironmentError on failure.
+std::string draw(const Figure& figure, const std::string& ending) {
+    const base::Descriptor script(::memfd_create("script", 0));
+    if (!script || !base::write_whole(script.get(), script_of(figure)))
+        base::throw_errno("memfd_create", figure.name + ".gp", errno, kSetting);
+    // In other locales gnuplot warns of a degree sign. -d: without the settings of ~/.gnuplot.
+    const std::string line =
+        "command -v gnuplot > /dev/null || exit 127; LC_ALL=C.UTF-8 " +
+        base::shell_quote({"gnuplot", "-d", "-e", "file='/dev/stdout'; ending='" + ending + "'",
+                           fmt::format("/dev/fd/{}", script.get())});
+    auto [status, picture] = base::output_of(line);
     if (status == kNoGnuplot)
         throw base::EnvironmentError(
             "gnuplot is not installed; install it (Debian: gnuplot-nox) and repeat");
-    if (status != 0)
-        throw base::EnvironmentError(
-            fmt::format("gnuplot failed on '{}'; its own message says why", script.string()));
-    return text;
+    if (status != 0 || picture.empty())
+        throw base::EnvironmentError(fmt::format(
+            "gnuplot failed on the figure '{}'; its own message says why", figure.name));
+    return std::move(picture);
+}
+
+// A figure's script marks its files as ranklab's.
+void refuse_foreign_files(const fs::path& folder, const Figure& figure) {
+    const std::string script = script_of(figure), mark = script.substr(0, script.find('\n'));
+    const auto at = [&](const char* ending) { return folder / (figure.name + ending); };
+    std::string line;
+    if (base::irregular_kind(at(".gp")).empty() && std::getline(std::ifstream(at(".gp")), line) &&
+        line == mark)
+        return;
+    for (const char* ending : {".gp", ".svg", ".pdf", ".png", ".csv", ".tex"})
+        if (std::error_code none; fs::exists(fs::symlink_status(at(ending), none)))
+            throw base::OptionError(
+                fmt::format("{} exists, and ranklab did not write it; name another folder",
+                            at(ending).string()),
+                {kSetting});
 }
 
 }  // namespace
@@ -122,45 +138,41 @@ std::vector<std::size_t> newest_groups(const model::Groups& groups, std::string_
 }
 
 std::optional<std::string> draw_svg(const Figure& figure, std::string& why_not) {
-    std::string folder = (fs::temp_directory_path() / "ranklab-report-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) {
-        why_not = "no temporary folder could be made; set TMPDIR to one that is writable";
-        return std::nullopt;
-    }
-    const fs::path script = fs::path(folder) / (figure.name + ".gp");
-    std::optional<std::string> svg;
     try {
-        write_plot_file(script, script_of(figure));
-        svg = draw(script, "svg", {"base64", "-w0", figure.name + ".svg"});
+        return draw(figure, "svg");
     } catch (const base::Error& error) {
         why_not = error.what();
+        return std::nullopt;
     }
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-    return svg;
 }
 
 std::vector<std::pair<fs::path, std::string>> plot(const Source& source, const fs::path& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) base::throw_errno("mkdir", folder, error.value(), "plots");
-    std::vector<std::pair<fs::path, std::string>> pictures;
+    std::vector<Figure> figures;
     for (const auto& section : sections_of(source))
-        for (const auto& figure : section.figures) {
-            const Frame numbers = frame_of(figure);
-            pictures.emplace_back(folder / (figure.name + ".svg"), figure.title);
-            write_plot_file(folder / (figure.name + ".gp"), script_of(figure));
-            write_plot_file(folder / (figure.name + ".csv"), csv_of(numbers));
-            if (numbers.rows.size() <= kMostRowsOnPaper)
-                write_plot_file(folder / (figure.name + ".tex"), latex_of(numbers, figure.name));
-        }
-    if (pictures.empty())
+        std::ranges::copy(section.figures, std::back_inserter(figures));
+    if (figures.empty())
         throw base::OptionError(
             "no run in this file has training losses, job times of io or calls of comm to draw; "
             "ranklab train, io and comm store them");
-    for (const auto& [svg, title] : pictures)
+    base::make_folders(folder, kSetting);
+    for (const auto& figure : figures) refuse_foreign_files(folder, figure);
+    const auto write = [&](const Figure& figure, const std::string& ending,
+                           const std::string& text) {
+        results::write_text(folder / (figure.name + ending), text, kSetting);
+    };
+    for (const auto& figure : figures) {
+        const Frame numbers = frame_of(figure);
+        write(figure, ".gp", script_of(figure));
+        write(figure, ".csv", csv_of(numbers));
+        if (numbers.rows.size() <= kMostRowsOnPaper)
+            write(figure, ".tex", latex_of(numbers, figure.name));
+    }
+    std::vector<std::pair<fs::path, std::string>> pictures;
+    for (const auto& figure : figures) {
         for (const char* ending : {"svg", "pdf", "png"})
-            draw(fs::path(svg).replace_extension("gp"), ending);
+            write(figure, fmt::format(".{}", ending), draw(figure, ending));
+        pictures.emplace_back(folder / (figure.name + ".svg"), figure.title);
+    }
     return pictures;
 }
 

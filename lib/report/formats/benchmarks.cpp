@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/frame.hpp"
@@ -47,11 +48,19 @@ constexpr Part kTrain[] = {{"model"},
 constexpr Part kSize[] = {{"ranks", "ranks"}, {"replicas", "replicas"}, {"batch-size", "batch"}};
 constexpr Part kWorkers[] = {{"workers", "workers"}};
 
+// Each repetition repeats its benchmark's name.
+std::string brief(const std::string& part) {
+    constexpr std::size_t kLongest = 100;
+    return part.size() <= kLongest
+               ? part
+               : fmt::format("{}{:x}", base::shortened(part, kLongest), base::fingerprint(part));
+}
+
 std::string parts_of(const Run& run, std::span<const Part> parts) {
     std::string text;
     for (const auto& [key, as, usual] : parts)
         if (const std::string value = model::value_of(run, key); !value.empty() && value != usual)
-            text += fmt::format("/{}{}{}", as, *as == '\0' ? "" : ":", value);
+            text += fmt::format("/{}{}{}", as, *as == '\0' ? "" : ":", brief(value));
     std::ranges::replace_if(
         text, [](char c) { return static_cast<unsigned char>(c) <= 0x20U || c == 0x7f; }, '_');
     return text;
@@ -111,7 +120,7 @@ using Benchmarks = std::map<std::pair<std::string, std::string>, Benchmark>;
 void add(Benchmarks& all, const Run& run) {
     for (const auto& m : run.measurements) {
         if (!run.valid || !is_time(m) || !std::isfinite(m.summary.median)) continue;
-        Benchmark& one = all[{configuration_name(run), time_name(m.name)}];
+        Benchmark& one = all[{configuration_name(run), brief(time_name(m.name))}];
         if (one.times.empty()) one.name = m.name, one.unit = m.unit, one.run = run.id;
         one.iterations = m.summary.n;
         one.times.push_back(m.summary.median * microseconds_per(m.unit));

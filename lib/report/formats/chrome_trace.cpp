@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/numbers.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/frame.hpp"
 #include "report/model/values.hpp"
@@ -21,7 +22,9 @@ using results::Measurement;
 using results::Run;
 using Json = nlohmann::ordered_json;
 
-constexpr double kNanoseconds = 1e9;
+// Eighths of a microsecond: viewers multiply a time in us by 1000 and cut it to whole nanoseconds,
+// which is exact for eighths, so that no phase ends after its step.
+constexpr std::int64_t kTicksPerMicrosecond = 8;
 constexpr std::size_t kMostNamed = 12;
 
 // Whether the run stored only the maximum over its ranks.
@@ -29,10 +32,11 @@ bool is_folded(const Run& run, const Measurement& steps) {
     return steps.columns == 1 && run.hosts.size() > 1 && run.fact(fact::kParticipants) != "1";
 }
 
-// Whole nanoseconds: rounding must not let a phase end after its step.
-std::int64_t nanoseconds(const Measurement& m, std::size_t place) {
+std::int64_t ticks(const Measurement& m, std::size_t place) {
     const double seconds = place < m.samples.size() ? m.samples[place] : 0;
-    return seconds > 0 && std::isfinite(seconds) ? std::llround(seconds * kNanoseconds) : 0;
+    return seconds > 0 && std::isfinite(seconds)
+               ? std::llround(seconds * 1e6 * kTicksPerMicrosecond)
+               : 0;
 }
 
 class Trace {
@@ -101,8 +105,8 @@ class Trace {
             put({{"name", name},
                  {"cat", category},
                  {"ph", "X"},
-                 {"ts", static_cast<double>(from) / 1e3},  // in us
-                 {"dur", static_cast<double>(to - from) / 1e3},
+                 {"ts", base::real(from) / kTicksPerMicrosecond},  // in us
+                 {"dur", base::real(to - from) / kTicksPerMicrosecond},
                  {"pid", pid},
                  {"tid", rank}});
         };
@@ -111,12 +115,12 @@ class Trace {
         for (std::size_t step = 0; step < most; ++step) {
             const std::size_t place = step * steps.columns + rank;
             if (!(steps.samples[place] >= 0)) continue;
-            const std::int64_t end = start + nanoseconds(steps, place);
+            const std::int64_t end = start + ticks(steps, place);
             add(fmt::format("{} {}", axis, step + 1), "step", start, end);
             for (const auto* phase : vocabulary::parts_of(whole)) {
                 const Measurement* m = run.find(phase->name);
                 if (m == nullptr || m->columns != steps.columns) continue;
-                const std::int64_t until = std::min(start + nanoseconds(*m, place), end);
+                const std::int64_t until = std::min(start + ticks(*m, place), end);
                 if (until > start) add(phase->phase, "phase", start, until);
                 start = until;
             }

@@ -172,7 +172,7 @@ std::string markdown_of(const Frame& frame);
 /// Escapes a text for a cell or a line of Markdown.
 std::string markdown_text(const std::string& text);
 /// A LaTeX table environment with booktabs; \ref{tab:LABEL} refers to it.
-std::string latex_of(const Frame& frame, const std::string& label);
+std::string latex_of(const Frame& frame, std::string label);
 std::string latex_text(std::string_view text);
 /// A <table> whose <data> elements have all digits, followed by caveats and notes.
 std::string html_of(const Frame& frame);

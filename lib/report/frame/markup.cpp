@@ -2,6 +2,7 @@
 // trusted.
 #include <fmt/format.h>
 
+#include <cctype>
 #include <string_view>
 #include <utility>
 
@@ -25,16 +26,18 @@ std::string escaped(std::string_view text, std::string_view letters,
     return out;
 }
 
-// The cells of a row: numbers with their intervals, texts through `escape`.
+// The cells of a row through `escape`: texts, and numbers with their intervals and units, which a
+// results file names.
 template <class Escape>
 std::vector<std::string> cells_of(const Frame& frame, std::size_t row, const Escape& escape) {
     std::vector<std::string> cells;
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Cell& cell = frame.at(row, i);
         const Column& column = frame.columns[i];
-        cells.push_back(!cell.is_number()     ? escape(cell.text)
-                        : column.unit.empty() ? readable(cell, column)
-                                              : readable(cell.number, cell.interval, column.unit));
+        cells.push_back(escape(!cell.is_number() ? cell.text
+                               : column.unit.empty()
+                                   ? readable(cell, column)
+                                   : readable(cell.number, cell.interval, column.unit)));
     }
     return cells;
 }
@@ -89,9 +92,11 @@ std::string html_escape(std::string_view text) {
 }
 
 std::string latex_text(std::string_view text) {
-    return escaped(text, "&%$#_{}~^\\<>",
+    // After \\ of the row before, [ would begin an option, and * belong to the command.
+    return escaped(text, "&%$#_{}~^\\<>[*",
                    {"\\&", "\\%", "\\$", "\\#", "\\_", "\\{", "\\}", "\\textasciitilde{}",
-                    "\\textasciicircum{}", "\\textbackslash{}", "\\textless{}", "\\textgreater{}"});
+                    "\\textasciicircum{}", "\\textbackslash{}", "\\textless{}", "\\textgreater{}",
+                    "{[}", "{*}"});
 }
 
 std::string html_of(const Frame& frame) {
@@ -115,7 +120,7 @@ std::string html_of(const Frame& frame) {
 std::string markdown_text(const std::string& text) {
     std::string safe;
     for (const char c : base::one_line(text)) {
-        if (std::string_view("|\\`*_<>[]{}()#!~@").find(c) != std::string_view::npos) safe += '\\';
+        if (std::string_view("|\\`*_<>[]{}#!~@&").find(c) != std::string_view::npos) safe += '\\';
         safe += c;
     }
     return safe;
@@ -142,7 +147,10 @@ std::string markdown_of(const Frame& frame) {
     return text;
 }
 
-std::string latex_of(const Frame& frame, const std::string& label) {
+std::string latex_of(const Frame& frame, std::string label) {
+    std::erase_if(label, [](unsigned char c) {
+        return std::isalnum(c) == 0 && std::string_view("-_").find(c) == std::string_view::npos;
+    });
     std::string columns, rows;
     std::vector<std::string> heads;
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {

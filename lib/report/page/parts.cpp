@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/numbers.hpp"
@@ -19,6 +20,17 @@ using results::Measurement;
 using results::Run;
 
 constexpr std::size_t kMostRows = 60, kMostRanks = 128;
+
+// Percent-encodes what a URL in a quoted attribute may not hold.
+std::string url_text(std::string_view text) {
+    std::string safe;
+    for (const unsigned char c : text)
+        if (c <= ' ' || std::string_view("%#<>\"&':(").find(static_cast<char>(c)) != text.npos)
+            safe += fmt::format("%{:02X}", c);
+        else
+            safe += static_cast<char>(c);
+    return safe;
+}
 
 // A row per group of one command.
 Frame summary_frame(const Groups& groups, const std::string& command) {
@@ -135,7 +147,7 @@ std::string figures_of(const figures::Section& section, std::string& not_drawn) 
         drawn.push_back(Object{{"name", figure.name},
                                {"title", figure.title},
                                {"caption", figure.caption},
-                               {"picture", svg ? Data(*svg) : Data(false)},
+                               {"picture", svg ? Data(url_text(*svg)) : Data(false)},
                                {"why_not", why_not},
                                {"numbers", html_of(numbers_of(figure))}});
     }

@@ -103,10 +103,12 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
                             [](const auto& one) { return one.refusal == forecast::Refusal::none; }))
         frame.notes.push_back(models_note(found));
     Prediction result{std::move(frame), measured.scaling, ""};
-    if (found.next)
+    if (found.next) {
+        result.next_ranks = found.next->ranks;
         result.next = fmt::format("{}   # would narrow the interval at {:.0f} ranks by about {}",
                                   run_at(measured, {found.next->ranks}), found.next->target,
                                   percent_text(100 * found.next->narrowing));
+    }
     return result;
 }
 
@@ -117,7 +119,7 @@ Frame for_people(Frame frame) {
 }
 
 std::string json_of(const Prediction& prediction) {
-    const auto& [frame, scaling, next] = prediction;
+    const auto& [frame, scaling, next, next_ranks] = prediction;
     nlohmann::ordered_json all{{"quantity", frame.columns[2].name},
                                {"unit", frame.columns[2].unit},
                                {"scaling", name_of(scaling)}};

@@ -43,6 +43,7 @@ struct Prediction {
     Frame frame;
     forecast::Scaling scaling;
     std::string next;  ///< the command that narrows the farthest forecast most per node-hour, or ""
+    double next_ranks = 0;  ///< that it starts
 };
 
 /// `force`: forecasts beyond forecast::kReach, too.

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.hpp"
 #include "report/formats/formats.hpp"
@@ -148,6 +150,43 @@ TEST(Gbench, BoundsTheRepetitionsOfOneRun) {
             one["run_name"].get<std::string>().ends_with("step_time"))
             ++repetitions;
     EXPECT_EQ(repetitions, 834U) << "every third";
+}
+
+TEST(Gbench, ShortensLongNamesAndKeepsThemApart) {
+    Runs runs;
+    for (const char end : {'a', 'b'}) {
+        runs.push_back(step_run(std::string(1, end), 2, 0.1));
+        for (auto& setting : runs.back().config)
+            if (setting.key == "model") setting.value = std::string(5000, 'x') + end;
+    }
+    std::set<std::string> names;
+    const json parsed = json::parse(gbench_of(runs));
+    for (const auto& one : parsed["benchmarks"])
+        if (const std::string name = one["run_name"]; name.ends_with("/step_time"))
+            names.insert(name);
+    EXPECT_EQ(names.size(), 2U);
+    EXPECT_LT(names.begin()->size(), 500U);
+}
+
+// Viewers cut a time in us to whole nanoseconds after multiplying by 1000.
+TEST(ChromeTrace, NestsInWholeNanoseconds) {
+    StoredRun run = step_run("a", 1, 0.1);
+    for (auto& m : run.measurements)
+        for (std::size_t i = 0; i < m.samples.size(); ++i) m.samples[i] *= 1 + 1e-7 * double(i + 1);
+    std::int64_t end = 0;
+    const json trace = trace_of(StoredRuns({run}).chosen(), 100);
+    for (const auto& event : trace["traceEvents"]) {
+        if (event["ph"] != "X") continue;
+        const auto from = static_cast<std::int64_t>(event["ts"].get<double>() * 1000);
+        const auto until = from + static_cast<std::int64_t>(event["dur"].get<double>() * 1000);
+        if (event["cat"] == "step") {
+            EXPECT_GE(from, end);
+            end = until;
+        } else {
+            EXPECT_LE(until, end);
+        }
+    }
+    EXPECT_GT(end, 0);
 }
 
 TEST(Extrap, RefusesParametersThatAreNoNumbers) {

@@ -95,6 +95,21 @@ TEST(Frame, ForeignTextStaysText) {
     EXPECT_THAT(json_line(nlohmann::ordered_json{"\xff"}), HasSubstr("\xEF\xBF\xBD"));
 }
 
+TEST(Frame, EveryCellIsEscapedWithItsUnit) {
+    Frame frame;
+    frame.columns = {{.name = "name", .role = Role::key},
+                     {.name = "cpu", .unit = "%"},
+                     {.name = "own", .unit = "a|b_{<i>"}};
+    frame.rows = {{{"[x]", 20.7, 3.0}, {}}, {{"*", 1.0, 3.0}, {}}};
+    const auto latex = latex_of(frame, "a}b_1");
+    EXPECT_THAT(latex, HasSubstr("\n{[}x] & 20.7 \\% & "));
+    EXPECT_THAT(latex, HasSubstr("\n{*} & "));
+    EXPECT_THAT(latex, HasSubstr("a|b\\_\\{\\textless{}i"));
+    EXPECT_THAT(latex, HasSubstr("\\label{tab:ab_1}"));
+    EXPECT_THAT(markdown_of(frame), HasSubstr("a\\|b\\_\\{\\<i\\> |"));
+    EXPECT_THAT(html_of(frame), Not(HasSubstr("<i>")));
+}
+
 TEST(Readable, HasThreeDigitsInTheUnitThatPeopleRead) {
     for (const auto& [text, value, unit] :
          std::vector<std::tuple<std::string, double, std::string>>{

@@ -64,7 +64,7 @@ TEST_F(CurvesFile, HasEfficienciesThatFollowFromTheQuantity) {
 TEST_F(CurvesFile, ThatIsMalformedIsRefusedWithItsLine) {
     for (const auto& [content, named] : std::vector<std::pair<std::string, std::string>>{
              {"", "no rows"},
-             {"curve,x\na,1 2\n", "line 2: the header has no column"},
+             {"curve,x\na,1 2\n", "line 1: the header has no column"},
              {kHead + "a,f,weak,rate,GPUs,,s,1 2,1\n", "line 3: 9 cells"},
              {kHead + "a,f,week,rate,GPUs,,s,1 2,1 2,,,\n", "'week' is not one of: strong, weak"},
              {kHead + "a,f,weak,rate,GPUs,,s,1 2,1 nan,,,\n", "'nan' is not a number above 0"},
