@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <span>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
@@ -121,27 +120,22 @@ void write_report(const std::optional<std::string>& path,
         fill([&](std::string_view part) { text += part; });
         return print_whole(text);
     }
-    const fs::path target = results::checked_target(*path, "output");
-    results::make_parent_folders(target);
-    results::StagedFile file(target, "output");
-    fill([&](std::string_view part) { file.write(std::as_bytes(std::span(part))); });
+    base::make_folders(results::resolve(*path).parent_path());
+    results::TextFile file(*path, "output");
+    fill([&](std::string_view part) { file.write(part); });
     file.commit();
     base::log::info("the report is in " + base::one_line(*path));
 }
 
 void check_json_file(const vocabulary::CommonSettings& common) {
     // Checks that files can be made in the folder.
-    if (common.json_file)
-        results::StagedFile(results::checked_target(*common.json_file, kJson), kJson);
+    if (common.json_file) results::TextFile(*common.json_file, kJson);
 }
 
 void write_json_file(const vocabulary::CommonSettings& common,
                      const std::vector<results::Run>& runs) {
-    if (!common.json_file) return;
-    const std::string text = report::formats::runs_json(runs);
-    results::StagedFile staged(results::checked_target(*common.json_file, kJson), kJson);
-    staged.write(std::as_bytes(std::span(text)));
-    staged.commit();
+    if (common.json_file)
+        results::write_text(*common.json_file, report::formats::runs_json(runs), kJson);
 }
 
 std::filesystem::path shipped(const char* installed, const char* in_source) {

@@ -85,9 +85,13 @@ std::string merge(const ResultsSettings& asked) {
     const Words& files = asked.files;
     std::string text;
     for (const auto& merged :
-         results::merge(files.front(), {files.begin() + 1, files.end()}, asked.lock_timeout))
+         results::merge(files.front(), {files.begin() + 1, files.end()}, asked.lock_timeout)) {
         text += fmt::format("{}: {} runs added, {} there already\n",
                             base::one_line(merged.file.string()), merged.added, merged.known);
+        for (const auto& id : merged.renamed)
+            text += fmt::format("another run had the id of {}, which is therefore added as {}\n",
+                                base::one_line(id.substr(0, id.rfind('-'))), base::one_line(id));
+    }
     return text + fmt::format("{}: {} runs\n", base::one_line(files.front()),
                               ResultFile(files.front()).runs().size());
 }

@@ -3,15 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <string_view>
 #include <system_error>
 
 #include "base/files.hpp"
@@ -38,30 +34,6 @@ Id access_properties(const DatasetFileOptions& options) {
     return access;
 }
 
-// Judges by HDF5's message, or by the free space, since Open MPI does not always give the reason.
-bool there_is_no_room(std::string_view library_text, const std::string& path, std::uint64_t bytes) {
-    for (const std::string_view text :
-         {"No space left", "no space left", "File too large", "uota exceeded", "MPI_ERR_NO_SPACE"})
-        if (library_text.find(text) != library_text.npos) return true;
-    struct statvfs status {};
-    return ::statvfs(path.c_str(), &status) == 0 && status.f_bavail * status.f_frsize < bytes;
-}
-
-// Redirects all descriptors of the file to an empty file in memory. Otherwise HDF5 1.10 crashes
-// when it closes a file whose last bytes cannot be written, in an MPI program within MPI_Finalize.
-void write_nowhere(std::uint64_t device, std::uint64_t inode) {
-    const base::Descriptor nowhere(::memfd_create("ranklab-unwritten", MFD_CLOEXEC));
-    std::vector<int> found;  // listed before dup2, which changes /proc/self/fd
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
-        const int fd = std::atoi(entry.path().filename().c_str());
-        struct stat status {};
-        if (::fstat(fd, &status) == 0 && status.st_dev == device && status.st_ino == inode)
-            found.push_back(fd);
-    }
-    for (const int fd : found) ::dup3(nowhere.get(), fd, O_CLOEXEC);
-}
-
 }  // namespace
 
 DatasetFile::DatasetFile(const std::filesystem::path& path, DatasetFileOptions options)
@@ -80,32 +52,23 @@ DatasetFile::DatasetFile(const std::filesystem::path& path, DatasetFileOptions o
 void DatasetFile::create() try {
     const Id access = access_properties(options_);
     file_ = own<H5Fcreate>(path_, path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
-    struct stat status {};
-    if (::stat(path_.c_str(), &status) != 0) return;
-    device_ = status.st_dev;
-    inode_ = status.st_ino;
 } catch (const base::Hdf5Error& error) {
-    rethrow_of_place(error, 1);
+    rethrow_of_place(error);
 }
 
-// Rethrows the error of a failed write of `bytes`: as EnvironmentError if the file is gone (its
-// folder was removed) or the disk is full.
-void DatasetFile::rethrow_of_place(const base::Hdf5Error& error, std::uint64_t bytes) const {
-    const bool gone = ::access(path_.c_str(), F_OK) != 0;
-    if (!gone && !there_is_no_room(error.what(), path_, bytes)) throw error;
+// Throws the error of a failed write. MPI libraries do not always say whether the disk or the quota
+// is full, or the file is gone.
+void DatasetFile::rethrow_of_place(const base::Hdf5Error& error) const {
     throw base::EnvironmentError(
-        fmt::format("{}: {} name another folder ({})", path_,
-                    gone ? "it cannot be written there;" : "no room for it; free some space or",
-                    error.what()),
+        fmt::format("{}: no room for it, or it cannot be written there; free some space or name "
+                    "another folder ({})",
+                    path_, error.what()),
         {options_.setting});
 }
 
 DatasetFile::~DatasetFile() {
     if (!file_) return;
-    try {
-        if (inode_ != 0) write_nowhere(device_, inode_);
-    } catch (...) {  // a destructor must not throw
-    }
+    write_nowhere(path_);
     if (options_.mpi == nullptr) return;
     static_cast<void>(group_.release());
     static_cast<void>(file_.release());
@@ -131,7 +94,7 @@ void DatasetFile::make(const std::string& name, std::span<const std::int64_t> sh
                        extents, properties);
         base::count_progress();
     } catch (const base::Hdf5Error& error) {
-        rethrow_of_place(error, 1);
+        rethrow_of_place(error);
     }
 }
 
@@ -149,14 +112,16 @@ void DatasetFile::write(const Object& dataset, const Box& box, base::Element ele
         write_box(dataset, box, native_type(element), values, size,
                   through_mpi ? transfer.get() : H5P_DEFAULT);
     } catch (const base::Hdf5Error& error) {
-        rethrow_of_place(error, size * base::size_of(element));
+        rethrow_of_place(error);
     }
     base::count_progress();
     if (through_mpi) ++transfers_[outcome_of(transfer, requested)];
 }
 
-void DatasetFile::flush() {
+void DatasetFile::flush() try {
     check<H5Fflush>(path_, file_.get(), H5F_SCOPE_GLOBAL);
+} catch (const base::Hdf5Error& error) {
+    rethrow_of_place(error);
 }
 
 // Needed because HDF5 leaves written bytes in the page cache, also through MPI-IO.
@@ -168,12 +133,14 @@ void DatasetFile::sync() {
 
 void DatasetFile::close() try {
     // Flushes first: a failed flush is an error, while a failed close leaves the library broken.
-    // Not through MPI-IO, where a flush waits for the device.
+    // Not through MPI-IO, where a flush waits for the device. The destructor ends a failed close.
     if (options_.mpi == nullptr) flush();
-    check<H5Gclose>(path_, group_.release());
-    check<H5Fclose>(path_, file_.release());
+    check<H5Gclose>(path_, group_.get());
+    static_cast<void>(group_.release());
+    check<H5Fclose>(path_, file_.get());
+    static_cast<void>(file_.release());
 } catch (const base::Hdf5Error& error) {
-    rethrow_of_place(error, 1);
+    rethrow_of_place(error);
 }
 
 namespace {

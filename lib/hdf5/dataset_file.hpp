@@ -109,11 +109,10 @@ class DatasetFile {
     void create();
     void write(const Object& dataset, const Box& box, base::Element element, const void* values,
                std::size_t size, Requested requested);
-    [[noreturn]] void rethrow_of_place(const base::Hdf5Error& error, std::uint64_t bytes) const;
+    [[noreturn]] void rethrow_of_place(const base::Hdf5Error& error) const;
 
     std::string path_;
     DatasetFileOptions options_;
-    std::uint64_t device_ = 0, inode_ = 0;  // of the open file
     Id file_;
     Id group_;
     Id independent_;

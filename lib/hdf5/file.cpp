@@ -1,11 +1,12 @@
 #include "hdf5/file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <exception>
+#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
@@ -47,12 +48,18 @@ void keep_cache_small(const Id& access) {
 
 bool is_hdf5(const std::filesystem::path& path) {
     if (!base::irregular_kind(path).empty()) return false;  // opening a FIFO would block
-    if (::access(path.c_str(), R_OK) != 0) {
-        if (errno == EACCES || errno == EPERM) base::throw_read_errno("open", path, errno);
-        return false;
+    const auto file = base::open_file(path, O_RDONLY);
+    if (!file && errno != EACCES && errno != EPERM && errno != EIO) return false;
+    if (!file) base::throw_read_errno("open", path, errno);
+    constexpr std::string_view kSignature = "\211HDF\r\n\032\n";
+    // A user's own block may precede the signature. H5Fis_hdf5 hides that a disk cannot be read.
+    for (std::uint64_t at = 0;; at = std::max<std::uint64_t>(512, 2 * at)) {
+        std::string bytes(kSignature.size(), ' ');
+        const auto got = base::read_whole(file.get(), bytes, at);
+        if (!got) base::throw_read_errno("read", path, errno);
+        if (*got < bytes.size()) return false;
+        if (bytes == kSignature) return true;
     }
-    initialise();
-    return H5Fis_hdf5(path.c_str()) > 0;
 }
 
 void refuse_hdf5_target(const std::filesystem::path& path, const std::string& setting) {
@@ -70,7 +77,12 @@ std::string library_version() {
     return fmt::format("{}.{}.{}", major, minor, release);
 }
 
-File::File(Id id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}
+File::File(Id id, std::string path, bool changes)
+    : id_(std::move(id)), path_(std::move(path)), changes_(changes) {}
+
+File::~File() {
+    if (id_ && changes_ && std::uncaught_exceptions() > 0) write_nowhere(path_);
+}
 
 File File::open_to_read(const std::filesystem::path& path) {
     base::refuse_irregular<base::DataError>(path);
@@ -82,13 +94,14 @@ File File::open_to_read(const std::filesystem::path& path) {
 File File::open_to_change(const std::filesystem::path& path) {
     base::refuse_irregular<base::DataError>(path);
     const Id access = access_properties();
-    return {own<H5Fopen>(path.string(), path.c_str(), H5F_ACC_RDWR, access.get()), path.string()};
+    return {own<H5Fopen>(path.string(), path.c_str(), H5F_ACC_RDWR, access.get()), path.string(),
+            true};
 }
 
 File File::create(const std::filesystem::path& path) {
     const Id access = access_properties();
     Id id = own<H5Fcreate>(path.string(), path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
-    return {std::move(id), path.string()};
+    return {std::move(id), path.string(), true};
 }
 
 File File::create_in_memory() {
@@ -113,7 +126,9 @@ Group File::root() const {
 }
 
 void File::close() {
-    check<H5Fclose>(path_, id_.release());
+    check<H5Fflush>(path_, id_.get(), H5F_SCOPE_GLOBAL);
+    check<H5Fclose>(path_, id_.get());
+    static_cast<void>(id_.release());
 }
 
 namespace {
@@ -173,15 +188,63 @@ std::vector<std::string> Group::members() const {
     return names;
 }
 
+namespace {
+
+bool has_reference(hid_t object) {
+    const auto is_one = [&](const Id& type) {
+        return check<H5Tdetect_class>("a type", type.get(), H5T_REFERENCE) > 0;
+    };
+    if (H5Iget_type(object) == H5I_DATASET && is_one(own<H5Dget_type>("a dataset", object)))
+        return true;
+    H5O_info_t info{};
+    check<H5Oget_info>("an object", object, &info);
+    for (hsize_t i = 0; i < info.num_attrs; ++i) {
+        const Id attribute = own<H5Aopen_by_idx>("an attribute", object, ".", H5_INDEX_NAME,
+                                                 H5_ITER_NATIVE, i, H5P_DEFAULT, H5P_DEFAULT);
+        if (is_one(own<H5Aget_type>("an attribute", attribute.get()))) return true;
+    }
+    return false;
+}
+
+// H5Ovisit's callback: ends the visit at the first object with a reference.
+herr_t note_reference(hid_t root, const char* name, const H5O_info_t*, void* found) noexcept {
+    try {
+        const Id object = own<H5Oopen>(name, root, name, H5P_DEFAULT);
+        if (!has_reference(object.get())) return 0;
+        *static_cast<std::string*>(found) = name;
+        return 1;
+    } catch (...) {
+        return -1;
+    }
+}
+
+}  // namespace
+
 void Group::copy_member(const std::string& name, const Group& to,
                         const std::string& new_name) const {
+    std::string found;
+    const Id member = own<H5Oopen>(path_of(name), id(), name.c_str(), H5P_DEFAULT);
+    check<H5Ovisit>(path_of(name), member.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note_reference,
+                    &found);
+    if (!found.empty())
+        throw base::DataError(fmt::format(
+            "{} holds references to other objects, which a copy would not have; keep it in a file "
+            "of its own",
+            found == "." ? path_of(name) : fmt::format("{}/{}", path_of(name), found)));
     check<H5Ocopy>(path_of(name), id(), name.c_str(), to.id(), new_name.c_str(), H5P_DEFAULT,
                    H5P_DEFAULT);
 }
 
 Object open_dataset(const Group& group, const std::string& name, const std::string& title) {
     const std::string path = title.empty() ? group.path_of(name) : title;
-    return {own<H5Dopen2>(path, group.id(), name.c_str(), H5P_DEFAULT), path};
+    Id dataset = own<H5Dopen2>(path, group.id(), name.c_str(), H5P_DEFAULT);
+    const Id properties = own<H5Dget_create_plist>(path, dataset.get());
+    if (check<H5Pget_external_count>(path, properties.get()) > 0)
+        throw base::DataError(
+            fmt::format("{} has its values in another file (external storage), which is not "
+                        "opened; make one file of both (h5repack)",
+                        path));
+    return {std::move(dataset), path};
 }
 
 }  // namespace ranklab::hdf5

@@ -27,6 +27,8 @@ class Group : public Object {
     /// Names in order of creation; sorted by name if the file does not track creation.
     std::vector<std::string> members() const;
     /// Copies a member and everything below it, including objects that ranklab does not know.
+    /// Throws DataError if any of them holds references to objects, which would not lead to the
+    /// copies.
     void copy_member(const std::string& name, const Group& to, const std::string& new_name) const;
 };
 
@@ -34,7 +36,7 @@ class Group : public Object {
 Object open_dataset(const Group& group, const std::string& name, const std::string& title = {});
 
 /// Whether the file has HDF5's signature; false if it does not exist or is not regular. Throws
-/// EnvironmentError if it may not be read.
+/// EnvironmentError if it cannot be read.
 bool is_hdf5(const std::filesystem::path& path);
 /// Throws OptionError if a text output names an HDF5 file: a typo must not overwrite results.
 /// `setting`: the option that named the path.
@@ -61,11 +63,16 @@ class File {
     /// destructor can only log a failure.
     void close();
 
+    File(File&&) = default;
+    File& operator=(File&&) = default;
+    ~File();
+
   private:
-    File(Id id, std::string path);
+    File(Id id, std::string path, bool changes = false);
 
     Id id_;
     std::string path_;
+    bool changes_;
 };
 
 }  // namespace ranklab::hdf5

@@ -198,8 +198,13 @@ void Hdf5Strategy::produce(const hdf5::Object& dataset, const Part& part,
         const auto mark = place_.times.phase(IoPhase::wait);
         place_.ranks.barrier();
     }
-    const auto mark = place_.times.phase(IoPhase::write);
-    file_->write(dataset, box, values, requested);
+    const auto write = [&] {
+        const auto mark = place_.times.phase(IoPhase::write);
+        file_->write(dataset, box, values, requested);
+    };
+    // If MPI-IO fails on one rank, the others would wait for it in the next collective write.
+    requested == hdf5::Requested::collective ? comm::all_or_throw_polling(place_.ranks, write)
+                                             : write();
 }
 
 void Hdf5Strategy::write() {

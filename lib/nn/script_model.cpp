@@ -6,6 +6,7 @@
 #include <torch/nn/functional/loss.h>
 #include <torch/script.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -36,9 +37,7 @@ std::string reason_of(const std::exception& error) {
 }
 
 torch::jit::Module load_script(const std::string& path) {
-    if (!fs::is_regular_file(path) || !std::ifstream(path))
-        throw base::DataError(
-            fmt::format("{} cannot be read; check its path and permissions", path), {"model"});
+    check_readable(path);
     try {
         return torch::jit::load(path, torch::kCPU);
     } catch (const std::exception& error) {
@@ -156,15 +155,26 @@ torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request)
     } catch (const base::Error&) {
         throw;
     } catch (const std::exception& error) {
+        const bool is_list = request.input.own.size() > 1 &&
+                             std::ranges::all_of(request.input.own,
+                                                 [](const auto& f) { return f.sizes.size() < 2; });
         throw base::OptionError(
-            fmt::format("{} cannot compute a batch of {} such samples: {}; give the shape of one "
-                        "sample, and export a model that takes batches of any size",
-                        request.path, kCheckedBatch, reason_of(error)),
+            fmt::format("{} cannot compute a batch of {} such samples: {}; {}", request.path,
+                        kCheckedBatch, reason_of(error),
+                        is_list ? "write x between the sizes of one input, as in 3x32x32"
+                                : "give the shape of one sample, and export a model that takes "
+                                  "batches of any size"),
             {"input-shape"});
     }
 }
 
 }  // namespace
+
+void check_readable(const std::string& path) {
+    if (!fs::is_regular_file(path) || !std::ifstream(path))
+        throw base::DataError(
+            fmt::format("{} cannot be read; check its path and permissions", path), {"model"});
+}
 
 torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::Dtype dtype) {
     auto sizes = shape.input_sizes();

@@ -18,6 +18,9 @@ struct ScriptRequest {
 /// An entry named after the file's stem; each call of `make` loads the file.
 ModelEntry script_entry(const ScriptRequest& request);
 
+/// Throws DataError if the file cannot be read.
+void check_readable(const std::string& path);
+
 /// Runs the network on two samples. Throws OptionError unless it takes the input's shape, returns
 /// the target's shape and has trainable parameters; DataError if the file is not TorchScript.
 void check_script(const ScriptRequest& request);

@@ -62,21 +62,45 @@ bool is_named(const Descriptor& file, const fs::path& path) {
            ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
 }
 
-// Holds the lock file FILE.lock, and removes it when done. A lock on a file that was removed
-// meanwhile does not count.
+// The mode of a lock file that ranklab made, for other users of its folder, too. The sticky bit,
+// which means nothing to the system, tells it from a user's own file, which stays.
+constexpr mode_t kLockMode = 01666;
+
+fs::path lock_of(const fs::path& target) {
+    return target.string() + ".lock";
+}
+
+// Opens a lock file; nothing if there is none.
+Descriptor open_lock(const fs::path& path, int flags = 0) {
+    Descriptor file(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, kLockMode));
+    struct stat status {};
+    if (!file && errno == ENOENT && flags == 0) return file;
+    if (!file || ::fstat(file.get(), &status) != 0) throw_errno("open", path, errno);
+    if (!S_ISREG(status.st_mode))
+        throw base::OptionError(base::irregular_sentence(path, base::irregular_kind(path)),
+                                {"output"});
+    if ((status.st_mode & S_ISVTX) != 0)  // the umask may have taken permissions away
+        static_cast<void>(::fchmod(file.get(), kLockMode) == 0);
+    return file;
+}
+
+// Holds the lock file FILE.lock, and removes it when done if it is ranklab's own. A lock on a file
+// that was removed meanwhile does not count.
 class Lock : base::Immovable {
   public:
-    Lock(const fs::path& target, double most_s) : path_(target.string() + ".lock") {
+    Lock(const fs::path& target, double most_s) : path_(lock_of(target)) {
         LockWait wait{target, most_s,
                       fmt::format("another job, which holds the lock {}", path_.string())};
         do {
-            file_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
-            if (!file_) throw_errno("open", target, errno);
-            static_cast<void>(::fchmod(file_.get(), 0666) == 0);  // for other users of the folder
+            file_ = open_lock(path_, O_CREAT);
             wait.lock(file_, LOCK_EX);
         } while (!is_named(file_, path_));
     }
-    ~Lock() { ::unlink(path_.c_str()); }
+    ~Lock() {
+        struct stat status {};
+        if (::fstat(file_.get(), &status) == 0 && (status.st_mode & S_ISVTX) != 0)
+            ::unlink(path_.c_str());
+    }
 
   private:
     fs::path path_;
@@ -118,6 +142,10 @@ hdf5::File open_results(const fs::path& path) {
     return file;
 }
 
+void check_lock_file(const fs::path& target) {
+    static_cast<void>(open_lock(lock_of(target)));
+}
+
 void check_lockable(const Descriptor& file, const fs::path& target) {
     if (::flock(file.get(), LOCK_SH | LOCK_NB) == 0 || errno == EWOULDBLOCK || errno == EINTR)
         return;
@@ -132,7 +160,7 @@ void replace(const fs::path& path, double lock_timeout_s,
              const std::function<void(StagedFile& staged, bool fresh)>& fill) {
     const fs::path target = resolve(path);
     static_cast<void>(results_file_exists(target));  // refuses devices and folders before locking
-    make_parent_folders(target);
+    base::make_folders(target.parent_path());
     const Lock lock(target, lock_timeout_s);
     const Descriptor file = locked_against_writers(target, lock_timeout_s);
     remove_leftovers(target);

@@ -72,6 +72,9 @@ auto reading(const std::filesystem::path& path, Read read) {
 void replace(const std::filesystem::path& path, double lock_timeout_s,
              const std::function<void(StagedFile& staged, bool fresh)>& fill);
 
+/// Throws if something that cannot be locked has the name FILE.lock.
+void check_lock_file(const std::filesystem::path& target);
+
 /// Throws EnvironmentError if the open file's file system has no locks.
 void check_lockable(const Descriptor& file, const std::filesystem::path& target);
 

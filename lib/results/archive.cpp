@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <utility>
 
+#include "base/pack.hpp"
+#include "base/text.hpp"
 #include "results/access.hpp"
+#include "results/json.hpp"
 
 namespace ranklab::results {
 namespace {
@@ -26,11 +30,14 @@ std::unique_ptr<Source> open_source(const fs::path& path) {
     return with_file_context(path, [&] { return std::make_unique<Source>(path); });
 }
 
-// A run to copy.
+// A run to copy, and its id in the copy.
 struct Entry {
     const Source* source;
     std::string id;
     std::string started_utc;
+    std::string new_id = id;
+
+    Run read() const { return load_run(source->path, source->runs, id); }
 };
 
 std::vector<Entry> entries_of(const Source& source,
@@ -50,11 +57,40 @@ std::vector<Entry> entries_of(const Source& source,
 // Reads each run before copying it: a damaged run throws RunDamage.
 void copy_runs(const std::vector<Entry>& entries, hdf5::File file) {
     const hdf5::Group to = file.root().open_group("runs");
-    for (const auto& [source, id, started_utc] : entries) {
-        load_run(source->path, source->runs, id);
-        source->runs.copy_member(id, to, id);
+    for (const auto& entry : entries) {
+        static_cast<void>(entry.read());
+        entry.source->runs.copy_member(entry.id, to, entry.new_id);
     }
     file.close();
+}
+
+// What two runs of one id have in common if they are the same run.
+std::string contents_of(const Run& run) {
+    std::string bytes;
+    for (const auto& text : {run.command, run.label, run.started_utc, run.argv, run.version,
+                             config_to_json(run.config), context_to_json(run.context),
+                             warnings_to_json(run.warnings), fmt::format("{}", run.duration_s)})
+        base::pack(bytes, text);
+    for (const auto& m : run.measurements) {
+        base::pack(bytes, m.name);
+        base::pack(bytes, m.samples);
+        base::pack(bytes, m.summary.median);
+    }
+    return bytes;
+}
+
+// Adds the run of a source to those of an output, and counts it in `merged`. Returns whether it is
+// new. A run with the id of another one gets an id that follows from its contents, so that merging
+// it again finds it.
+bool add_new(std::map<std::string, Entry>& known, Entry& entry, Merged& merged) {
+    if (const auto same = known.find(entry.id); same != known.end())
+        if (const auto contents = contents_of(entry.read());
+            contents != contents_of(same->second.read()))
+            entry.new_id = fmt::format("{}-{:016x}", entry.id, base::fingerprint(contents));
+    const bool added = known.emplace(entry.new_id, entry).second;
+    ++(added ? merged.added : merged.known);
+    if (added && entry.new_id != entry.id) merged.renamed.push_back(entry.new_id);
+    return added;
 }
 
 // Upper bound of the bytes that all runs of the sources take.
@@ -90,16 +126,14 @@ std::vector<Merged> merge(const fs::path& out, const std::vector<fs::path>& file
     std::vector<Merged> merged;
     replace(out, lock_timeout_s, [&](StagedFile& staged, bool fresh) {
         const auto there = fresh ? nullptr : open_source(staged.target());
-        std::set<std::string> known;
+        std::map<std::string, Entry> known;
         if (there)
-            for (const auto& id : there->runs.members()) known.insert(id);
+            for (const auto& id : there->runs.members()) known.insert({id, {there.get(), id, ""}});
         std::vector<Entry> added;
         for (const auto& source : sources) {
-            auto unknown =
-                entries_of(*source, [&](const auto& id) { return known.insert(id).second; });
-            merged.push_back(
-                {source->path, unknown.size(), source->runs.members().size() - unknown.size()});
-            std::ranges::move(unknown, std::back_inserter(added));
+            merged.push_back({source->path});
+            for (auto& entry : entries_of(*source, [](const auto&) { return true; }))
+                if (add_new(known, entry, merged.back())) added.push_back(std::move(entry));
         }
         std::ranges::stable_sort(added, {}, &Entry::started_utc);
         if (there) staged.copy_target();
@@ -128,7 +162,6 @@ void export_runs(const fs::path& file, const std::set<std::string>& ids, const f
 void remove_runs(const fs::path& file, const std::set<std::string>& ids, double lock_timeout_s) {
     replace(file, lock_timeout_s, [&](StagedFile& staged, bool /*fresh*/) {
         const auto source = open_source(staged.target());
-        staged.copy_permissions();
         staged.reserve(fs::file_size(staged.target()));
         hdf5::File written =
             create_empty(staged.path(), source->root.text_attribute("created_utc"));

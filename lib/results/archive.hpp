@@ -27,11 +27,13 @@ Inspection inspect(const std::filesystem::path& file);
 struct Merged {
     std::filesystem::path file;
     std::size_t added = 0;
-    std::size_t known = 0;  ///< runs that were in the output already, by id
+    std::size_t known = 0;  ///< runs that were in the output already, id and contents
+    std::vector<std::string> renamed = {};  ///< new ids of runs whose ids the output gave to others
 };
 
-/// Appends the runs of `files` to `out`, ordered by their start, and skips ids that `out` has.
-/// Creates `out` if it is missing. Any error leaves `out` unchanged.
+/// Appends the runs of `files` to `out`, ordered by their start, and skips runs that `out` has. A
+/// run with the id of another run gets a new id. Creates `out` if it is missing. Any error leaves
+/// `out` unchanged.
 std::vector<Merged> merge(const std::filesystem::path& out,
                           const std::vector<std::filesystem::path>& files,
                           double lock_timeout_s = kLockTimeout);

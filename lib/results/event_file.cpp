@@ -93,11 +93,10 @@ std::uint32_t masked_crc32c(std::string_view bytes) {
 }
 
 EventFile::EventFile(const fs::path& folder, bool resume, const char* setting) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) base::throw_errno("make", folder, error.value(), setting);
+    base::make_folders(folder, setting);
     if (::access(folder.c_str(), W_OK) != 0) base::throw_errno("write", folder, errno, setting);
     path_ = event_file_in(folder);
+    std::error_code error;
     if (path_.empty())
         path_ = folder /
                 fmt::format("events.out.tfevents.{:.0f}.ranklab.{}", seconds_now(), ::getpid());
@@ -148,6 +147,10 @@ bool EventFile::add_settings(std::span<const std::pair<std::string, std::string>
     put(summary, 1, value);
     put(event, 5, summary);
     return write_event(event);
+}
+
+bool EventFile::sync() const {
+    return !file_ || ::fsync(file_.get()) == 0;
 }
 
 // Writes length, checksum, event and checksum by one call: a killed run truncates at most the last

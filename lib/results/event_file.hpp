@@ -35,6 +35,9 @@ class EventFile {
     bool add(std::int64_t step, std::span<const Scalar> scalars);
     bool add_settings(std::span<const std::pair<std::string, std::string>> settings);
 
+    /// Brings the events to the disk: a full quota may show only then. False on failure.
+    bool sync() const;
+
   private:
     bool write_event(std::string_view fields);
 

@@ -91,7 +91,7 @@ std::string Run::cut_short() const {
 std::string make_run_id(std::int64_t unix_seconds) {
     // libstdc++ takes these bits from the system or the processor, never from a fixed sequence.
     std::random_device random;
-    return fmt::format("{}-{:06x}", base::utc_compact(unix_seconds), random() & 0xffffffU);
+    return fmt::format("{}-{:08x}{:08x}", base::utc_compact(unix_seconds), random(), random());
 }
 
 namespace {

@@ -99,7 +99,7 @@ struct Fact {
 
 /// What a list of runs shows.
 struct RunHeader {
-    std::string id;  ///< 20261121T101500Z-3f9a1c
+    std::string id;  ///< 20261121T101500Z-3f9a1c0d5b7e2468
     std::string command;
     std::string label;
     std::string started_utc;
@@ -149,7 +149,7 @@ struct Run : RunHeader {
     std::string cut_short() const;
 };
 
-/// Makes a run id: the UTC start and 24 random bits, so that runs that start in the same second
+/// Makes a run id: the UTC start and 64 random bits, so that runs that start in the same second
 /// differ.
 std::string make_run_id(std::int64_t unix_seconds);
 

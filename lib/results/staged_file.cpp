@@ -42,6 +42,20 @@ void sync(const Descriptor& descriptor, const fs::path& path, const char* settin
         throw_errno("fsync", path, errno, setting);
 }
 
+// Links in the folder's name are resolved; the file's own name is kept.
+fs::path text_target(const fs::path& path, const char* setting) {
+    std::error_code none;
+    std::string kind = base::irregular_kind(path);
+    if (kind.empty() && fs::is_symlink(fs::symlink_status(path, none))) kind = "a symbolic link";
+    if (!kind.empty())
+        throw base::OptionError(fmt::format("{} is {}; name a file", path.string(), kind),
+                                {setting});
+    fs::path target = resolve(path);
+    hdf5::refuse_hdf5_target(target, setting);
+    check_not_write_protected(target, setting);
+    return target;
+}
+
 fs::path temporary_beside(const fs::path& target) {
     std::random_device random;
     const std::string name =
@@ -63,24 +77,9 @@ fs::path resolve(const fs::path& path) {
     return resolved;
 }
 
-fs::path checked_target(const fs::path& path, const char* setting) {
-    const fs::path target = resolve(path);
-    if (const auto kind = base::irregular_kind(target); !kind.empty())
-        throw base::OptionError(fmt::format("{} is {}; name a file", target.string(), kind),
-                                {setting});
-    hdf5::refuse_hdf5_target(target, setting);
-    return target;
-}
-
-void make_parent_folders(const fs::path& resolved) {
-    std::error_code error;
-    fs::create_directories(resolved.parent_path(), error);
-    if (error) throw_errno("mkdir", resolved.parent_path(), error.value());
-}
-
-void check_not_write_protected(const fs::path& resolved) {
-    if (::faccessat(AT_FDCWD, resolved.c_str(), W_OK, AT_EACCESS) != 0)
-        throw_errno("access", resolved, errno);
+void check_not_write_protected(const fs::path& resolved, const char* setting) {
+    if (::faccessat(AT_FDCWD, resolved.c_str(), W_OK, AT_EACCESS) != 0 && errno != ENOENT)
+        throw_errno("access", resolved, errno, setting);
 }
 
 void check_free_space(const fs::path& resolved, std::uint64_t bytes) {
@@ -94,6 +93,13 @@ StagedFile::StagedFile(fs::path target, const char* setting)
     : target_(std::move(target)), path_(temporary_beside(target_)), setting_(setting) {
     descriptor_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (!descriptor_) throw_errno("open", target_, errno, setting_);
+    struct stat status {};
+    if (::stat(target_.c_str(), &status) != 0) return;
+    // The group comes first, since chown may clear mode bits. A group that the user is not in must
+    // not prevent writing.
+    static_cast<void>(::fchown(descriptor_.get(), static_cast<uid_t>(-1), status.st_gid) == 0);
+    // Its owner must be able to write it.
+    static_cast<void>(::fchmod(descriptor_.get(), (status.st_mode & 07777U) | 0600U) == 0);
 }
 
 StagedFile::~StagedFile() {
@@ -110,17 +116,6 @@ void StagedFile::copy_target() {
             check_free_space(target_, bytes);
         throw_errno("copy", target_, error.value());
     }
-    copy_permissions();
-}
-
-void StagedFile::copy_permissions() {
-    struct stat status {};
-    if (::stat(target_.c_str(), &status) != 0) throw_errno("stat", target_, errno);
-    // The group comes first, since chown may clear mode bits. A group that the user is not in must
-    // not prevent storing the run.
-    static_cast<void>(::fchown(descriptor_.get(), static_cast<uid_t>(-1), status.st_gid) == 0);
-    if (::fchmod(descriptor_.get(), status.st_mode & 07777U) != 0)
-        throw_errno("fchmod", target_, errno);
 }
 
 void StagedFile::write(std::span<const std::byte> bytes) {
@@ -145,6 +140,15 @@ void StagedFile::commit() {
     const Descriptor folder(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!folder) throw_errno("open", folder_path, errno, setting_);
     sync(folder, folder_path, setting_);
+}
+
+TextFile::TextFile(const fs::path& path, const char* setting)
+    : StagedFile(text_target(path, setting), setting) {}
+
+void write_text(const fs::path& path, std::string_view text, const char* setting) {
+    TextFile file(path, setting);
+    file.write(text);
+    file.commit();
 }
 
 void remove_leftovers(const fs::path& target) {

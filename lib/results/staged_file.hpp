@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string_view>
 
 #include "base/files.hpp"
 
@@ -17,14 +18,9 @@ using base::throw_errno;
 /// a path without a file name and for a loop of links.
 std::filesystem::path resolve(const std::filesystem::path& path);
 
-/// The path of a file to write for an option, links resolved. Throws OptionError if it names a
-/// folder or device, or an HDF5 file: a mistyped name must not destroy results.
-std::filesystem::path checked_target(const std::filesystem::path& path, const char* setting);
-
-void make_parent_folders(const std::filesystem::path& resolved);
-
-/// Throws if the system forbids writing the existing file.
-void check_not_write_protected(const std::filesystem::path& resolved);
+/// Throws if the system forbids writing an existing file.
+void check_not_write_protected(const std::filesystem::path& resolved,
+                               const char* setting = "output");
 
 /// Throws EnvironmentError if the file system has fewer free bytes. Only StagedFile::reserve
 /// notices a full quota.
@@ -34,8 +30,8 @@ void check_free_space(const std::filesystem::path& resolved, std::uint64_t bytes
 /// commit() was called.
 class StagedFile {
   public:
-    /// Makes an empty temporary file that commit() renames to `target` (links resolved). Errors
-    /// name the target and the option `setting`.
+    /// Makes an empty temporary file, with the permissions of an existing target, that commit()
+    /// renames to `target` (links resolved). Errors name the target and the option `setting`.
     explicit StagedFile(std::filesystem::path target, const char* setting = "output");
     ~StagedFile();
 
@@ -43,9 +39,8 @@ class StagedFile {
     const std::filesystem::path& path() const { return path_; }
     const Descriptor& descriptor() const { return descriptor_; }
 
-    /// Copies the target's contents and permissions.
+    /// Copies the target's contents.
     void copy_target();
-    void copy_permissions();
     /// Appends.
     void write(std::span<const std::byte> bytes);
     /// Allocates disk space for `bytes` more.
@@ -60,6 +55,16 @@ class StagedFile {
     Descriptor descriptor_;
     bool committed_ = false;
 };
+
+/// The one writer of text files. commit() replaces `path`; without commit() nothing is changed.
+struct TextFile : StagedFile {
+    /// Throws OptionError if `path` is a folder, a device, a symbolic link or an HDF5 file, which a
+    /// mistyped name must not destroy; EnvironmentError if it cannot be written.
+    TextFile(const std::filesystem::path& path, const char* setting);
+    void write(std::string_view text) { StagedFile::write(std::as_bytes(std::span(text))); }
+};
+/// Makes the file `path` of `text`, as TextFile does.
+void write_text(const std::filesystem::path& path, std::string_view text, const char* setting);
 
 /// Removes temporary files that killed writers of `target` left. The caller must be the only
 /// writer.

@@ -262,7 +262,8 @@ void ResultFile::check_writable(std::uint64_t expected_bytes) const {
         check_readable(target);
         size = fs::file_size(target);
     }
-    make_parent_folders(target);
+    check_lock_file(target);
+    base::make_folders(target.parent_path());
     const std::uint64_t room = expected_bytes + stored_bytes_at_most({});
     check_free_space(target, size + room);
     StagedFile trial(target);  // throws if the folder is not writable

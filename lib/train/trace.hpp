@@ -23,8 +23,8 @@ class Trace : base::Immovable {
     explicit Trace(bool gpu);
     /// Ends the trace; without save(), writes no file.
     ~Trace();
-    /// Ends the trace and writes the file. Returns the operators by self time, longest first.
-    /// Throws EnvironmentError if the file cannot be written.
+    /// Ends the trace and writes the file, by way of PATH.tmp. Returns the operators by self time,
+    /// longest first. Kineto reports no failure: the file is then missing or cut short.
     std::vector<OperatorTime> save(const std::string& path, int rank, int world_size);
 
   private:

@@ -169,8 +169,10 @@ def flip_last_value(path):
 class Work(Case):
     def test_no_files_at_all(self):
         file = self.folder / "none.h5"
-        self.assertCode(ranklab("io", "-n", 0, "-s", 5, "--output", file, "--directory", self.folder / "o", ranks=3), 0)
-        self.assertEqual(len(runs_of(file)), len(RUNGS) + 1)
+        result = ranklab("io", "-n", 0, "-s", 5, "--output", file, "--directory", self.folder / "o", ranks=3)
+        self.assertCode(result, 0)
+        self.assertIn("nothing was measured", result.stdout)
+        self.assertFalse(file.exists())
         self.assertFalse((self.folder / "o").exists(), "what was written is still there")
 
     def test_reordered_reading_is_by_others_where_it_is_timed(self):

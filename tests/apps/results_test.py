@@ -125,6 +125,19 @@ class VerbsTest(ResultsCase):
         self.assertEqual(ids(self.file), [first, third])
         self.assertLess(self.file.stat().st_size, len(before) * 0.8)
 
+    def test_a_users_references_to_runs_are_not_broken(self):
+        for place in ("notes", "values"):
+            with self.subTest(place=place):
+                shutil.copy(self.whole, self.file)
+                with h5py.File(self.file, "a") as file:
+                    reference = next(iter(file["runs"].values())).ref
+                    mine = file.create_group("mine")
+                    if place == "notes": mine.attrs["best"] = reference
+                    else: mine.create_dataset("best", data=numpy.array([reference], dtype=h5py.ref_dtype))
+                before = self.file.read_bytes()
+                self.assertSays(results("prune", self.file, "--keep-last", 1, "--yes"), 3, "/mine", "references")
+                self.assertEqual(self.file.read_bytes(), before)
+
 
 class TwoLibrariesTest(ResultsCase):
     """Jobs write with the parallel HDF5, programs of the login node with the serial one (ADR 0016)."""

@@ -131,7 +131,7 @@ class StoredRun(RunCase):
 
     def test_attributes_hosts_and_context(self):
         run, attrs = self.run_, self.run_.attrs
-        self.assertRegex(run.id, r"^\d{8}T\d{6}Z-[0-9a-f]{6}$")
+        self.assertRegex(run.id, r"^\d{8}T\d{6}Z-[0-9a-f]{16}$")
         self.assertEqual((attrs["command"], attrs["exit_code"], attrs["valid"], attrs["label"]), ("train", 0, 1, 'a label, with "quotes" and ä'))
         self.assertEqual(attrs["started_utc"].replace("-", "").replace(":", ""), run.id[:16])
         self.assertIn("--epochs 2", attrs["argv"])

@@ -106,7 +106,7 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::D
         });
         read.add(planes.first * plane, values);
         transpose(values, channels, turned);
-        file.write(dataset, part_of(input.shape, planes), turned, hdf5::Requested::collective);
+        write_all(control, file, dataset, part_of(input.shape, planes), turned);
         written.add_planes(input.shape, planes, turned);
     });
     read.gather(control);

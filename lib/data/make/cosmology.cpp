@@ -139,8 +139,8 @@ std::array<std::uint64_t, 2> write_volume(comm::Communicator& control, const Cos
         nbody.resize(kMatter * planes.count * spec.edge * spec.edge);
         hydro.resize(kGas * planes.count * spec.edge * spec.edge);
         make_planes(spec, planes, nbody, hydro);
-        file.write(nbody_set, part_of(nbody_shape, planes), nbody, hdf5::Requested::collective);
-        file.write(hydro_set, part_of(hydro_shape, planes), hydro, hdf5::Requested::collective);
+        write_all(control, file, nbody_set, part_of(nbody_shape, planes), nbody);
+        write_all(control, file, hydro_set, part_of(hydro_shape, planes), hydro);
         of_nbody.add_planes(nbody_shape, planes, nbody);
         of_hydro.add_planes(hydro_shape, planes, hydro);
     });

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <system_error>
 
 #include "base/clock.hpp"
 #include "base/numbers.hpp"
@@ -107,9 +106,7 @@ void make_images(comm::Communicator& control, const ImageFiles& set, bool force,
     const fs::path folder = set.splits[0].files[0].path.parent_path();
     comm::all_or_throw(control, [&] {
         if (control.rank() != 0) return;
-        std::error_code error;
-        fs::create_directories(folder, error);
-        if (error) base::throw_errno("mkdir", folder, error.value());
+        base::make_folders(folder);
         for (const auto& split : set.splits)
             for (const auto& file : split.files) check_output(file.path, force, set.bytes());
     });

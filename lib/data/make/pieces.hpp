@@ -40,6 +40,14 @@ void for_each_piece(comm::Communicator& control, const VolumeShape& shape,
     }
 }
 
+/// Writes the ranks' boxes. If MPI-IO fails on one rank, all throw.
+inline void write_all(comm::Communicator& control, hdf5::DatasetFile& file,
+                      const hdf5::Object& dataset, const hdf5::Box& box,
+                      std::span<const float> values) {
+    comm::all_or_throw_polling(
+        control, [&] { file.write(dataset, box, values, hdf5::Requested::collective); });
+}
+
 /// Options of a file of volumes. Chunks and contiguous datasets begin at multiples of a page, so
 /// that no two of them share a page.
 inline hdf5::DatasetFileOptions volume_file(comm::Communicator& control) {

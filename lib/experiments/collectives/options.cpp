@@ -99,8 +99,8 @@ void settle_backend(CollectivesOptions& settled, comm::Communicator& control) {
     const auto of_host = comm::default_backend(comm::Memory::host),
                of_gpus = comm::default_backend(comm::Memory::device);
     const bool host = settings.memory.value_or("device") != "device";
-    vocabulary::settle(settings.backend,
-                       !host && of_gpus.refuses(control).empty() ? of_gpus.name : of_host.name);
+    if (!settings.backend)  // a backend of GPUs loads its library to answer
+        settings.backend = !host && of_gpus.refuses(control).empty() ? of_gpus.name : of_host.name;
     settled.backend = comm::backend_named(*settings.backend);
     if (const auto why = settled.backend.refuses(control); !why.empty())
         comm::throw_on_all<base::EnvironmentError>(control, 0, why, {"backend " + of_host.name});

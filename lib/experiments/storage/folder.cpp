@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 
@@ -142,6 +143,9 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
         if (control_.rank() != 0) return;
         if (options_.write()) check_room(options_);
         make(options_.job.directory);
+        if (made_.size() > 1)
+            base::log::info(fmt::format("{} did not exist; made it and the folder {}",
+                                        made_.back().string(), made_.front().string()));
         if (!options_.write()) return need_records(options_);
         const char* folder = options_.job.directory.c_str();
         if (::access(folder, W_OK | X_OK) != 0)

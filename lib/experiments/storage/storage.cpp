@@ -46,6 +46,7 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
     const auto config = settings_of(settings);
     return {.settings = std::move(settings),
             .facts = {{"bytes", fmt::format("{:.0f}", bytes), true}},
+            .measures = settled.settings.files > 0,
             .run = [strategies = settled.strategies, config](const RunContext& context) {
                 double need = 0;  // of one record per process, or a share of it
                 for (const auto& one : strategies)

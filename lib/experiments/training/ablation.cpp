@@ -3,21 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/observer.hpp"
-#include "hdf5/file.hpp"
+#include "results/staged_file.hpp"
 #include "stats/distributions.hpp"
 
 namespace ranklab::experiments {
@@ -116,11 +113,7 @@ class Trials {
     std::int64_t next_ = 0;
 };
 
-base::EnvironmentError unwritable(const std::string& path) {
-    return base::EnvironmentError(
-        fmt::format("cannot write --benchy-json '{}' ({}); give a file that can be written", path,
-                    std::strerror(errno)));
-}
+constexpr const char* kBenchyJson = "benchy-json";
 
 }  // namespace
 
@@ -257,9 +250,7 @@ void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& t
             section["trial_time"].push_back(t.longest());
         }
     }
-    const auto file =
-        base::open_regular<base::EnvironmentError>(path, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file || !base::write_whole(file.get(), json.dump(1) + '\n')) throw unwritable(path);
+    results::write_text(path, json.dump(1) + '\n', kBenchyJson);
 }
 
 void add_trials(results::Run& run, const ObservedRun& observed,
@@ -282,8 +273,7 @@ void add_trials(results::Run& run, const ObservedRun& observed,
 }
 
 void check_benchy_file(const std::string& path) {
-    hdf5::refuse_hdf5_target(path, "benchy-json");
-    if (!base::open_regular<base::OptionError>(path, O_WRONLY | O_CREAT)) throw unwritable(path);
+    results::TextFile(path, kBenchyJson);
 }
 
 }  // namespace ranklab::experiments

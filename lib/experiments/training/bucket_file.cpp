@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -92,12 +91,8 @@ std::string table_of(const TrainingOptions& options) {
 }  // namespace
 
 void write_bucket_file(const TrainingOptions& options) {
-    results::StagedFile file(results::checked_target(*options.settings.buckets, kBucketsSetting),
-                             kBucketsSetting);
-    if (std::filesystem::exists(file.target())) file.copy_permissions();
-    const std::string table =
-        comments_of(options) + table_of(with_samples_no_larger_than_needed(options));
-    file.write(std::as_bytes(std::span(table)));
+    results::TextFile file(*options.settings.buckets, kBucketsSetting);
+    file.write(comments_of(options) + table_of(with_samples_no_larger_than_needed(options)));
     file.commit();
 }
 

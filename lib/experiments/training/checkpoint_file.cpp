@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -32,14 +33,21 @@ bool has_its_checksum(std::span<const std::byte> bytes) {
     return std::ranges::equal(digits, std::as_bytes(std::span(expected)));
 }
 
+// Whether the file ends as a checkpoint does, so that another may take its place.
+bool is_checkpoint(const fs::path& path) {
+    std::string end(kDigits, ' ');
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(-static_cast<std::streamoff>(kDigits), std::ios::end);
+    return fs::is_regular_file(fs::symlink_status(path)) && file.read(end.data(), kDigits) &&
+           end.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 }  // namespace
 
 CheckpointFile::CheckpointFile(const fs::path& folder) : path_(folder / "checkpoint.h5") {}
 
 void CheckpointFile::prepare(std::uint64_t expected_bytes) const {
-    std::error_code error;
-    fs::create_directories(path_.parent_path(), error);
-    if (error) base::throw_errno("mkdir", path_.parent_path(), error.value(), kSetting);
+    base::make_folders(path_.parent_path(), kSetting);
     if (const auto kind = base::irregular_kind(path_); !kind.empty())
         throw base::OptionError(
             fmt::format("{} is {}, not a file; name another folder", path_.string(), kind),
@@ -72,6 +80,12 @@ std::optional<hdf5::File> CheckpointFile::open() const {
 bool CheckpointFile::set_aside_first() {
     std::error_code error;
     sets_aside_ = fs::exists(path_, error);
+    const fs::path previous = path_.parent_path() / kPrevious;
+    if (sets_aside_ && fs::exists(fs::symlink_status(previous, error)) && !is_checkpoint(previous))
+        throw base::OptionError(
+            fmt::format("{} is not a checkpoint, and would be replaced; name another folder",
+                        previous.string()),
+            {kSetting});
     return sets_aside_;
 }
 

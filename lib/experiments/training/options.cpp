@@ -82,6 +82,7 @@ void refuse_options_of_own_models(const TrainingSettings& settings) {
 // A run stores the file's stem as the model's name, without its path.
 void settle_model_file(TrainingSettings& settings) {
     if (!settings.model.ends_with(".pt")) return refuse_options_of_own_models(settings);
+    nn::check_readable(settings.model);
     settings.model_file = settings.model;
     settings.model = std::filesystem::path(settings.model).stem().string();
     const auto request = script_of(settings);

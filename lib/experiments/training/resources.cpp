@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <torch/utils.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 #include <span>
-#include <thread>
+#include <vector>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
@@ -38,7 +40,9 @@ double needed_memory(const TrainingOptions& options) {
 int own_cores(const comm::Communicator& control) {
     const int cores = host::cores_in(host::cpuset());
     const int ranks = std::max(1, control.local_size());
-    const bool bound = cores * ranks <= static_cast<int>(std::thread::hardware_concurrency());
+    std::vector<int> all(static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF))));
+    std::iota(all.begin(), all.end(), 0);
+    const bool bound = cores * ranks <= host::cores_in(all);
     const double allowed = host::least_limit(host::cpu_quota()).value_or(cores * ranks) / ranks;
     return std::min(bound ? cores : cores / ranks, static_cast<int>(allowed));
 }

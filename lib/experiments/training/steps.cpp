@@ -1,6 +1,7 @@
 #include "experiments/training/steps.hpp"
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -200,7 +201,9 @@ train::TensorBatch TrainingSteps::next_input(std::int64_t micro, data::ReadTimes
 }
 
 MadeStep TrainingSteps::make(std::int64_t step) {
-    const base::Annotation mark("step");
+    // The name that tools for PyTorch's traces know iterations by.
+    const std::string name = fmt::format("ProfilerStep#{}", step + 1);
+    const base::Annotation mark(name.c_str());
     const auto& sampler = parts_.sampler;
     const std::int64_t epoch_begin = step / parts_.steps_per_epoch * sampler.steps_per_epoch();
     const std::int64_t first = first_batch_of(step) - epoch_begin;

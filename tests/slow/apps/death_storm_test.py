@@ -1,5 +1,5 @@
-"""Jobs of three ranks in which a rank, all ranks or mpirun are killed, stopped or signalled at a random moment: each job ends and leaves no
-process. RANKLAB_DEATHS is the number of jobs."""
+"""Jobs of 1 to 4 ranks, also below a sweep or a campaign, in which a rank, all ranks or the launcher are killed, stopped or signalled at a random
+moment: each job ends, leaves no process, and loses no run that was stored. RANKLAB_DEATHS is the number of jobs."""
 
 import os
 import random
@@ -8,29 +8,53 @@ import time
 
 import ranklab_cli as cli
 
-RANKS, LIMIT = 3, 30
+(h5py,) = cli.modules("h5py")
+
+LIMIT = 30
 DEATHS = int(os.environ.get("RANKLAB_DEATHS", "20"))
 TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--steps", 1000000, "--evaluate", "off")
-IO = ("io", "--strategy", "mpi-scatter", "-n", 100000, "-s", 64)
-COMM = ("comm", "--op", "allreduce", "-b", "1K", "-e", "1M", "-f", 2, "-n", 1000000)
+IO = ("io", "--strategy", "mpi-scatter", "--files", 100000, "--size", 64)
+COMM = ("comm", "--op", "allreduce", "--min-bytes", "1K", "--max-bytes", "1M", "--step-factor", 2, "--repetitions", 1000000)
 COMMANDS = (*((TRAIN,) if cli.HAS_TRAIN else ()), IO, COMM, (*COMM, "--nonblocking"))
 SIGNALS = (signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
+LAUNCHER = " ".join(cli.LAUNCHER.crowded + cli.LAUNCHER.unbound)
 
 
 class DeathStorm(cli.Case):
+    def stored(self):
+        with h5py.File(self.folder / "r.h5") as file:
+            return {name: run.attrs["started_utc"] for name, run in file["runs"].items()}
+
+    def words_of(self, way, command, ranks, death):
+        own = ("--stall-timeout", 5, "--label", f"death{death}", "--output", "r.h5")
+        if way == "alone":
+            return (*cli.mpirun_words(ranks), cli.RANKLAB, *command, *own)
+        if way == "sweep":
+            return (cli.RANKLAB, "sweep", *command, "--ranks", ranks, "--repeat", 1, "--launcher-options", LAUNCHER, *own)
+        keys = dict(zip(command[1::2], command[2::2]))
+        settings = "".join(f"{key.lstrip('-')} = {value}\n" for key, value in {**keys, "--ranks": ranks, "--repeat": 1, "--stall-timeout": 5}.items())
+        (self.folder / "c.ini").write_text(f"[campaign]\nname = c\noutput = r.h5\nlauncher-options = {LAUNCHER}\n"
+                                           f"[w{death}]\ncommand = {command[0]}\n{settings}")
+        return (cli.RANKLAB, "campaign", "run", "c.ini")
+
     def test_each_job_ends(self):
+        for _ in range(3):
+            self.assertCode(cli.ranklab("io", "--strategy", "binary", "-n", 2, "-s", 10, "--output", "r.h5", cwd=self.folder), 0)
         lot = random.Random(11)
         slowest = 0
         for death in range(DEATHS):
-            command, number, whom = lot.choice(COMMANDS), lot.choice(SIGNALS), lot.choice(("a rank", "all ranks", "mpirun"))
-            if number == signal.SIGSTOP:
-                whom = "a rank"  # suspending all ranks or the launcher suspends the job
-            with self.subTest(death=death, command=command[0], signal=number.name, whom=whom):
-                job = self.start(*cli.mpirun_words(RANKS), cli.RANKLAB, *command, "--stall-timeout", 5, "--output", "none")
-                job.wait_until(lambda: len(job.ranks()) == RANKS, 60)
+            ranks, way, number, whom = (lot.choice(some) for some in (range(1, 5), ("alone", "alone", "sweep", "campaign"), SIGNALS,
+                                                                      ("a rank", "all ranks", "the launcher")))
+            command = lot.choice(COMMANDS[:-1] if way == "campaign" else COMMANDS)
+            if number == signal.SIGSTOP:  # suspending all ranks or the launcher suspends the job
+                ranks, whom = max(ranks, 2), "a rank"
+            with self.subTest(death=death, way=way, command=command[0], ranks=ranks, signal=number.name, whom=whom):
+                before = self.stored()
+                job = self.start(*self.words_of(way, command, ranks, death))
+                job.wait_until(lambda: len(job.ranks()) == ranks, 60)
                 time.sleep(lot.uniform(0, 2))
-                ranks = dict(job.ranks())
-                for pid in {"a rank": [ranks.get(1)], "all ranks": ranks.values(), "mpirun": [job.process.pid]}[whom]:
+                pids = dict(job.ranks())
+                for pid in {"a rank": [pids.get(ranks - 1)], "all ranks": pids.values(), "the launcher": [job.process.pid]}[whom]:
                     try:
                         os.kill(pid, number)
                     except (ProcessLookupError, TypeError):
@@ -41,11 +65,13 @@ class DeathStorm(cli.Case):
                 slowest = max(slowest, took)
                 self.assertLess(took, LIMIT * cli.patience(), str(result))
                 self.assertNotEqual(result.code, 0, str(result))
+                self.assertNotIn("internal error", result.stdout + result.stderr)
                 deadline = time.monotonic() + 10
-                while any(map(cli.alive, ranks.values())) and time.monotonic() < deadline:
+                while any(map(cli.alive, pids.values())) and time.monotonic() < deadline:
                     time.sleep(0.05)
-                self.assertFalse([pid for pid in ranks.values() if cli.alive(pid)], "a rank outlived the job")
-        print(f"{DEATHS} deaths; the slowest job ended after {slowest:.1f} s")
+                self.assertFalse([pid for pid in pids.values() if cli.alive(pid)], "a rank outlived the job")
+                self.assertLessEqual(before.items(), self.stored().items(), "a stored run was lost")
+        print(f"{DEATHS} deaths; the slowest job ended after {slowest:.1f} s; {len(self.stored())} runs are stored")
 
 
 if __name__ == "__main__":

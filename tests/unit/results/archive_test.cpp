@@ -59,6 +59,22 @@ TEST(Merge, OfTheSameRunsAgainChangesNothing) {
     EXPECT_EQ(ids_of(folder / "out"), (Ids{"x", "y"}));
 }
 
+TEST(Merge, KeepsAnotherRunOfTheSameId) {
+    const TempFolder folder;
+    const auto a = store_all(folder / "a", {started("x", "2026-01-01T00:00:00Z", "mine")});
+    const auto b = store_all(folder / "b", {started("x", "2026-01-01T00:00:00Z", "yours")});
+    for (const std::size_t added : {1U, 0U}) {
+        const auto merged = merge(a, {b});
+        EXPECT_EQ(merged[0].added, added);
+        EXPECT_EQ(merged[0].known, 1 - added);
+        EXPECT_EQ(merged[0].renamed.size(), added);
+        const auto ids = ids_of(a);
+        ASSERT_EQ(ids.size(), 2U);
+        EXPECT_EQ(ResultFile(a).read(ids[0]).label, "mine");
+        EXPECT_EQ(ResultFile(a).read(ids[1]).label, "yours");
+    }
+}
+
 TEST(Merge, WithADamagedFileLeavesTheOtherAlone) {
     const TempFolder folder;
     const auto a = store_all(folder / "a", {sample_run("x")});

@@ -12,7 +12,7 @@ namespace {
 
 TEST(RunId, IsTheStartAndSixRandomDigits) {
     const std::string id = make_run_id(1795256100);
-    EXPECT_THAT(id, testing::MatchesRegex("20261121T101500Z-[0-9a-f]{6}"));
+    EXPECT_THAT(id, testing::MatchesRegex("20261121T101500Z-[0-9a-f]{16}"));
 }
 
 TEST(RunId, DoesNotRepeatWithinASecond) {

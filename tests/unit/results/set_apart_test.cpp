@@ -45,7 +45,7 @@ class SetApart : public testing::Test {
 // Holds the lock like another process that appends.
 base::Descriptor held_lock(const fs::path& file) {
     base::Descriptor lock(
-        ::open((file.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+        ::open((file.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 01666));
     EXPECT_EQ(::flock(lock.get(), LOCK_EX), 0);
     return lock;
 }
@@ -141,8 +141,26 @@ TEST_F(SetApart, OrTheSentenceSaysThatTheyAreLost) {
 TEST(Lock, OfAWriterThatWasKilledIsTakenAndRemoved) {
     const TempFolder folder;
     write_bytes(folder / "r.h5.lock", "");
+    fs::permissions(folder / "r.h5.lock", fs::perms(01666));
     ResultFile(folder / "r.h5").append(sample_run());
     EXPECT_EQ(folder.names(), std::vector<std::string>{"r.h5"});
+}
+
+TEST(Lock, OfTheUserStays) {
+    for (const std::string content : {"", "process 12"}) {
+        const TempFolder folder;
+        write_bytes(folder / "r.h5.lock", content);
+        ResultFile(folder / "r.h5").append(sample_run());
+        EXPECT_EQ(bytes_of(folder / "r.h5.lock"), content);
+    }
+}
+
+TEST(Lock, ThatCannotBeIsRefusedBeforeTheWork) {
+    const TempFolder folder;
+    fs::create_directory(folder / "r.h5.lock");
+    EXPECT_THROW(ResultFile(folder / "r.h5").check_writable(0), base::OptionError);
+    fs::create_symlink("elsewhere", folder / "s.h5.lock");
+    EXPECT_THROW(ResultFile(folder / "s.h5").check_writable(0), base::OptionError);
 }
 
 // Holds a shared lock, like h5py with a file that it reads.

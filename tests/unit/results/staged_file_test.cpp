@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "results/result_file.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::results {
@@ -103,6 +104,24 @@ TEST(StagedFile, NewFilesFollowTheUmask) {
     StagedFile(folder / "x").commit();
     ::umask(before);
     EXPECT_EQ(fs::status(folder / "x").permissions(), fs::perms(0640));
+}
+
+TEST(TextFile, ReplacesTextAlone) {
+    const TempFolder folder;
+    write_bytes(folder / "t.txt", "old");
+    write_text(folder / "t.txt", "new", "output");
+    EXPECT_EQ(bytes_of(folder / "t.txt"), "new");
+    const ResultFile results(folder / "r.h5");
+    results.append(sample_run());
+    fs::create_symlink("t.txt", folder / "link");
+    fs::create_directory(folder / "folder");
+    ::mkfifo((folder / "fifo").c_str(), 0600);
+    for (const char* name : {"r.h5", "link", "folder", "fifo"})
+        EXPECT_THROW(write_text(folder / name, "text", "output"), base::OptionError) << name;
+    EXPECT_THROW(write_text("/dev/null", "text", "output"), base::OptionError);
+    EXPECT_EQ(results.runs().size(), 1U);
+    EXPECT_TRUE(fs::is_symlink(folder / "link"));
+    EXPECT_EQ(bytes_of(folder / "t.txt"), "new");
 }
 
 TEST(RemoveLeftovers, TakesOnlyItsOwn) {

@@ -49,7 +49,7 @@ class Curves final : public StepObserver {
     }
 
     void fill(results::Run& run, RankMeasurements&) override {
-        if (!whole_)
+        if (!whole_ || (file_ && !file_->sync()))
             run.warnings.push_back(
                 fmt::format("the curves in {} end early: the file could not be "
                             "written; free space there",

@@ -16,6 +16,7 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/trace_file.hpp"
 #include "experiments/training/observer.hpp"
+#include "results/staged_file.hpp"
 #include "train/torch_cuda.hpp"
 #include "train/trace.hpp"
 
@@ -27,6 +28,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kMostBytes = 100'000'000;  // viewers open no more
 constexpr std::size_t kMostOperators = 20;
+constexpr const char* kSetting = "trace";
 
 std::string file_of_rank(const std::string& path, int rank) {
     fs::path file = path;
@@ -37,6 +39,18 @@ std::string bytes_of(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
 }
+
+// The file that Kineto writes, which becomes `path` once it is whole.
+struct Draft : base::Immovable {
+    explicit Draft(const std::string& path) : name(fmt::format("{}.{}", path, ::getpid())) {}
+    ~Draft() {
+        for (const char* ending : {"", ".tmp"}) {
+            std::error_code none;
+            fs::remove(name + ending, none);
+        }
+    }
+    std::string name;
+};
 
 // Makes process ids and flow ids unique: ranks on several hosts may use the same ones.
 void add_rank(json& all, const json& trace, int rank) {
@@ -142,22 +156,30 @@ class TraceWindow final : public StepObserver {
   private:
     void check_path() const {
         check_trace_file(path_);
-        // A file of an earlier run must not be taken for this run's.
-        std::error_code none;
-        if (control_.rank() == 0) fs::remove(path_, none);
+        results::TextFile(file_of_rank(path_, control_.rank()), kSetting);
+        if (control_.rank() == 0) results::TextFile(path_, kSetting);
     }
 
     void write() {
         const std::string mine = file_of_rank(path_, control_.rank());
         std::int64_t size = 0;
         comm::all_or_throw(control_, [&] {
-            operators_ = trace_->save(mine, control_.rank(), control_.world_size());
-            size = static_cast<std::int64_t>(fs::file_size(mine));
+            const Draft draft(mine);
+            operators_ = trace_->save(draft.name, control_.rank(), control_.world_size());
+            if (!json::accept(std::ifstream(draft.name)))
+                throw base::EnvironmentError(
+                    fmt::format("the trace {} cannot be written; check for a full disk", mine),
+                    {kSetting});
+            size = static_cast<std::int64_t>(fs::file_size(draft.name));
+            fs::rename(draft.name, mine);
         });
         trace_.reset();
         const auto bytes = comm::gather_values(control_, size);
         const auto sum = std::reduce(bytes.begin(), bytes.end());
         if (sum <= kMostBytes) return merge();
+        // A file of an earlier run must not be taken for this run's.
+        std::error_code none;
+        if (control_.rank() == 0) fs::remove(path_, none);
         too_large_ = fmt::format(
             "the ranks' traces have {} together, too much for one file: open the files "
             "of single ranks, or shorten --trace-window",
@@ -181,11 +203,7 @@ class TraceWindow final : public StepObserver {
                 all["baseTimeNanoseconds"] = trace.value("baseTimeNanoseconds", std::int64_t{0});
                 add_rank(all["traceEvents"], trace, static_cast<int>(rank));
             }
-            std::ofstream out(path_, std::ios::binary);
-            out << all.dump();
-            if (!out.flush())
-                throw base::EnvironmentError(fmt::format("{} could not be written", path_),
-                                             {"trace"});
+            results::write_text(path_, all.dump(), kSetting);
         });
     }
 

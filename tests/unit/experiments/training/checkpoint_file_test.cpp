@@ -84,6 +84,14 @@ TEST(CheckpointFile, SetsAsideOnceWhatWasThere) {
     EXPECT_EQ(again.open()->root().int_attribute("value"), 3);
 }
 
+TEST(CheckpointFile, ReplacesNoFileOfTheUser) {
+    const TempFolder folder;
+    CheckpointFile(folder.path()).write(image_of(1));
+    folder.write("checkpoint.previous.h5", "a user's own");
+    EXPECT_THROW(CheckpointFile(folder.path()).set_aside_first(), base::OptionError);
+    EXPECT_EQ(bytes_in(folder / "checkpoint.previous.h5"), "a user's own");
+}
+
 TEST(CheckpointFile, PrepareRemovesWhatKilledWritersLeft) {
     const TempFolder folder;
     folder.write(".checkpoint.h5.0123456789abcdef.tmp", "half");
