@@ -1,21 +1,21 @@
 #include "experiments/shared/trace_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "base/error.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::experiments {
 
+namespace fs = std::filesystem;
+
 void check_trace_file(const std::string& path) {
-    namespace fs = std::filesystem;
-    const auto folder = fs::absolute(path).parent_path();
-    if (!path.ends_with(".json") || fs::is_directory(path) || !fs::is_directory(folder) ||
-        ::access(folder.c_str(), W_OK) != 0)
+    if (!path.ends_with(".json") || !fs::is_directory(fs::absolute(path).parent_path()))
         throw base::OptionError(
-            fmt::format("--trace {}: give a file FILE.json in a folder that can be written", path));
+            fmt::format("--trace {}: give FILE.json in an existing folder", path));
+    results::TextFile(path, "trace");
 }
 
 }  // namespace ranklab::experiments

@@ -5,7 +5,8 @@
 
 namespace ranklab::experiments {
 
-/// Throws OptionError unless `path` names a file FILE.json in a folder that can be written.
+/// Throws OptionError unless `path` is a FILE.json in an existing folder that results::TextFile may
+/// replace, EnvironmentError if it cannot be written.
 void check_trace_file(const std::string& path);
 
 }  // namespace ranklab::experiments

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/error.hpp"
 #include "comm/exchange.hpp"
 #include "host/process.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -66,10 +65,8 @@ void write_trace(const std::string& path, const std::vector<TracedStrategy>& min
     }
     comm::all_or_throw(control, [&] {
         if (control.rank() > 0) return;
-        std::ofstream out(path, std::ios::binary);
-        out << json{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(all)}}.dump();
-        if (!out.flush())
-            throw base::EnvironmentError(fmt::format("{} could not be written", path), {"trace"});
+        const json whole{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(all)}};
+        results::write_text(path, whole.dump(), "trace");
     });
 }
 

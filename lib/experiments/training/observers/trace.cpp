@@ -157,7 +157,6 @@ class TraceWindow final : public StepObserver {
     void check_path() const {
         check_trace_file(path_);
         results::TextFile(file_of_rank(path_, control_.rank()), kSetting);
-        if (control_.rank() == 0) results::TextFile(path_, kSetting);
     }
 
     void write() {
