@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 #include "campaign/campaign.hpp"
 #include "report/formats/formats.hpp"

@@ -15,7 +15,6 @@
 #include "experiments/shared/verdicts.hpp"
 #include "experiments/storage/folder.hpp"
 #include "experiments/storage/repetition.hpp"
-#include "experiments/storage/trace.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -98,32 +98,23 @@ results::Table ranks_table(std::span<const Counted> by_rank, double repetitions)
 }  // namespace
 
 results::Table calls_table(const std::vector<results::Run>& runs) {
-    struct Call {
-        std::string strategy, name;
-        std::int64_t calls;
-        double own_s, cumulative_s, percent;
-    };
-    std::vector<Call> all;
+    results::Rows table("calls");
     for (const auto& run : runs) {
         const auto* phases = run.find_table("io_phases");
         if (phases == nullptr) continue;
-        const auto& names = *phases->find<std::string>("phase");
-        const auto number = [&](const char* column, std::size_t row) {
-            return phases->find<double>(column)->at(row);
-        };
-        const auto first = std::ssize(all);
-        for (std::size_t i = 0; i < names.size(); ++i)
-            all.push_back({run.setting(vocabulary::setting::kStrategy), names[i],
-                           phases->find<std::int64_t>("calls")->at(i), number("total_s", i),
-                           number("cumulative_s", i), number("percent", i)});
-        std::stable_sort(all.begin() + first, all.end(),
-                         [](const Call& a, const Call& b) { return a.own_s > b.own_s; });
-    }
-    results::Rows table("calls");
-    for (const auto& call : all) {
-        const double each = 1 / base::real(std::max<std::int64_t>(1, call.calls));
-        table.add({call.strategy, call.name, call.calls, call.own_s, call.own_s * each,
-                   call.cumulative_s, call.cumulative_s * each, call.percent});
+        const auto column = [&](const char* name) { return *phases->find<double>(name); };
+        const auto own = column("total_s"), each = column("per_call_s"),
+                   cumulative = column("cumulative_s"), percent = column("percent");
+        const auto calls = *phases->find<std::int64_t>("calls");
+        std::vector<std::size_t> order(own.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return own[i]; });
+        for (const std::size_t i : order)
+            table.add({run.setting(vocabulary::setting::kStrategy),
+                       phases->find<std::string>("phase")->at(i), calls[i], own[i], each[i],
+                       cumulative[i],
+                       cumulative[i] / base::real(std::max<std::int64_t>(1, calls[i])),
+                       percent[i]});
     }
     return std::move(table).table();
 }

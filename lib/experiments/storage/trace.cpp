@@ -1,10 +1,9 @@
-#include "experiments/storage/trace.hpp"
-
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
 #include "comm/exchange.hpp"
+#include "experiments/storage/record.hpp"
 #include "host/process.hpp"
 #include "results/staged_file.hpp"
 

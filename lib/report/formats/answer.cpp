@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cctype>
 #include <cmath>
 
@@ -162,19 +163,22 @@ std::string epochs(const Run& run) {
         frame.notes = {fmt::format("{} not shown: ranklab report --format json has all",
                                    counted(hidden, "epoch"))};
     }
+    constexpr std::array kColumns{std::array{"time_s", "s", "time"},
+                                  std::array{"step_s", "s", "step"},
+                                  std::array{"samples_per_s", "1", "samples/s"},
+                                  std::array{"train_loss", "1", "loss"},
+                                  std::array{"validation_loss", "1", "val. loss"},
+                                  std::array{"accuracy", "%", "accuracy"},
+                                  std::array{"validation_time_s", "s", "val. time"}};
     for (const auto& row : rows) {
-        const double accuracy = row.number("validation_accuracy");
         frame.rows.emplace_back();
         frame.put({.name = "epoch", .role = Role::key}, row.cell("epoch"));
-        frame.put({.name = "time_s", .unit = "s", .head = "time"}, row.cell("time_s"));
-        frame.put({.name = "iteration_s", .unit = "s", .head = "step"},
+        for (const auto& [name, unit, head] : kColumns)
+            frame.put({.name = name, .unit = unit, .head = head}, row.cell(name));
+        frame.set(frame.rows.size() - 1, frame.columns[frame.find("step_s")],
                   row.number("time_s") / row.number("steps"));
-        frame.put({.name = "samples_per_s", .head = "samples/s"}, row.cell("samples_per_s"));
-        frame.put({.name = "train_loss", .head = "loss"}, row.cell("train_loss"));
-        frame.put({.name = "validation_loss", .head = "val. loss"}, row.cell("validation_loss"));
-        frame.put({.name = "accuracy", .unit = "%"}, 100 * accuracy);
-        frame.put({.name = "validation_time_s", .unit = "s", .head = "val. time"},
-                  row.cell("validation_time_s"));
+        frame.set(frame.rows.size() - 1, frame.columns[frame.find("accuracy")],
+                  100 * row.number("validation_accuracy"));
         if (!is_whole(row))
             frame.rows.back().caveats.push_back(
                 {CaveatKind::said, fmt::format("cut short: {} of {} steps", row.number("steps"),
