@@ -176,8 +176,8 @@ void read_box(const Object& dataset, const Box& box, hid_t type, void* values) {
     const auto id_or_all = [](const Id& one) { return one ? one.get() : H5S_ALL; };
     if (H5Dread(dataset.id(), type, id_or_all(memory), id_or_all(space), H5P_DEFAULT, values) < 0)
         throw base::DataError(
-            fmt::format("{} cannot be read: its file is damaged or truncated; copy or make it "
-                        "again ({})",
+            fmt::format("{} cannot be read ({}); if no filter is missing, its file is damaged or "
+                        "truncated: copy or make it again",
                         dataset.path(), library_text()));
 }
 

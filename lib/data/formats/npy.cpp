@@ -9,18 +9,19 @@
 #include <array>
 #include <bit>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <regex>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "comm/small_floats.hpp"
 #include "data/source.hpp"
 #include "data/volume_field.hpp"
 
@@ -54,21 +55,6 @@ struct NpyHeader {
     std::uint64_t data_offset = 0;  // where the values begin in the file
 };
 
-// IEEE 754 binary16.
-struct Half {
-    std::uint16_t bits;
-    explicit operator float() const {
-        const int exponent = bits >> 10U & 31U;
-        const auto fraction = static_cast<float>(bits & 1023U);
-        const float size = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
-                           : exponent == 0 ? std::ldexp(fraction, -24)
-                                           : std::ldexp(1024 + fraction, exponent - 25);
-        return (bits & 0x8000U) != 0 ? -size : size;
-    }
-    explicit operator double() const { return float(*this); }
-    explicit operator std::int64_t() const { return static_cast<std::int64_t>(float(*this)); }
-};
-
 template <class From, class To>
 void convert_from(const std::byte* from, std::span<To> to) {
     for (To& number : to) {
@@ -82,6 +68,11 @@ void convert_from(const std::byte* from, std::span<To> to) {
 NpyType type_of(const std::string& descr, const std::string& name) {
     static const std::regex kRead(R"(\|b1|[|][ui]1|<[ui][248]|<f[248])");
     if (std::regex_match(descr, kRead)) return {descr[1], static_cast<std::size_t>(descr[2] - '0')};
+    static const std::regex kNoNumbers("[<>|=]?[OSUVMm].*");
+    if (std::regex_match(descr, kNoNumbers))
+        throw base::DataError(
+            fmt::format("{} holds text, dates or objects (type '{}'), not numbers; save numbers",
+                        name, base::printable(descr, 20)));
     throw base::DataError(
         fmt::format("{} holds numbers of the type '{}'; ranklab reads little-endian integers, "
                     "bool, <f2, <f4 and "
@@ -148,22 +139,17 @@ NpyHeader parsed(const std::string& text, const std::string& name) {
 
 template <class To>
 void convert_numbers(NpyType type, const std::byte* from, std::span<To> to) {
-    switch (type.kind == 'b' ? 'u' : type.kind) {
-        case 'u':
-            if (type.bytes == 1) return convert_from<std::uint8_t>(from, to);
-            if (type.bytes == 2) return convert_from<std::uint16_t>(from, to);
-            if (type.bytes == 4) return convert_from<std::uint32_t>(from, to);
-            return convert_from<std::uint64_t>(from, to);
-        case 'i':
-            if (type.bytes == 1) return convert_from<std::int8_t>(from, to);
-            if (type.bytes == 2) return convert_from<std::int16_t>(from, to);
-            if (type.bytes == 4) return convert_from<std::int32_t>(from, to);
-            return convert_from<std::int64_t>(from, to);
-        default:
-            if (type.bytes == 2) return convert_from<Half>(from, to);
-            if (type.bytes == 4) return convert_from<float>(from, to);
-            return convert_from<double>(from, to);
-    }
+    const auto convert =
+        [&]<class One, class Two, class Four, class Eight>(std::tuple<One, Two, Four, Eight>) {
+            if (type.bytes == 1) return convert_from<One>(from, to);
+            if (type.bytes == 2) return convert_from<Two>(from, to);
+            if (type.bytes == 4) return convert_from<Four>(from, to);
+            convert_from<Eight>(from, to);
+        };
+    if (type.kind == 'f') return convert(std::tuple<std::uint8_t, comm::Float16, float, double>());
+    if (type.kind == 'i')
+        return convert(std::tuple<std::int8_t, std::int16_t, std::int32_t, std::int64_t>());
+    convert(std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>());
 }
 
 NpyHeader read_header(const std::string& name) {

@@ -123,6 +123,10 @@ TEST_F(Npy, RefusesHostileHeaders) {
     for (const char* descr : {">f4", "<i3", "<c8", "O", "", "<U3"})
         EXPECT_NE(refusal(npy(dictionary(descr, "(1,)"), "0000")).find("type"), std::string::npos)
             << descr;
+    for (const char* descr : {"O", "|S3", "<U3", "<M8[s]"})
+        EXPECT_NE(refusal(npy(dictionary(descr, "(1,)"), "0000")).find("not numbers"),
+                  std::string::npos)
+            << descr << ": no conversion would help";
     for (const char* text :
          {"", "\n", "{", "{}", "[1]", "{'shape': (1,), }", "{'descr': '<f4",
           "{'descr': [('a', '<f4')], }",
