@@ -92,9 +92,10 @@ std::int64_t replaced_below(const StorageOptions& options) {
 // strategy below `below`.
 void for_each_record(const StorageOptions& options, std::int64_t below, const auto& found) {
     std::error_code unknown;
-    for (const auto& entry : fs::directory_iterator(options.job.directory, unknown))
-        if (const auto number = record_in(entry.path(), options.entry); number && *number < below)
-            found(entry.path(), *number);
+    for (fs::directory_iterator at(options.job.directory, unknown), end; at != end;
+         at.increment(unknown))
+        if (const auto number = record_in(at->path(), options.entry); number && *number < below)
+            found(at->path(), *number);
 }
 
 void need_records(const StorageOptions& options) {
@@ -156,22 +157,12 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
 
 StorageFolder::~StorageFolder() {
     if (control_.rank() != 0 || !options_.write()) return;
-    unmark();
-    if (options_.keep) return;
+    bool any = false;  // kept, or left by a failure
+    for_each_record(options_, read_mark(options_), [&](const auto&, auto) { any = true; });
     std::error_code ignored;  // a folder that is not empty stays
+    if (!any) fs::remove(mark_of(options_), ignored);
+    if (options_.keep) return;
     for (const auto& path : made_) fs::remove(path, ignored);
-}
-
-// Limits the mark to the records that are still there: kept, or left by a failure.
-void StorageFolder::unmark() const try {
-    std::int64_t below = 0;
-    for_each_record(options_, read_mark(options_),
-                    [&](const auto&, auto number) { below = std::max(below, number + 1); });
-    if (below > 0) return write_mark(options_, below);
-    std::error_code ignored;
-    fs::remove(mark_of(options_), ignored);
-} catch (const std::exception&) {
-    // A mark that says too much harms nothing.
 }
 
 void StorageFolder::make(const fs::path& path) {

@@ -37,7 +37,6 @@ class StorageFolder : base::Immovable {
 
   private:
     void make(const std::filesystem::path& path);
-    void unmark() const;
 
     comm::Communicator& control_;
     const StorageOptions& options_;

@@ -48,7 +48,7 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
             .facts = {{"bytes", fmt::format("{:.0f}", bytes), true}},
             .measures = settled.settings.files > 0,
             .run = [strategies = settled.strategies, config](const RunContext& context) {
-                double need = 0;  // of one record per process, or a share of it
+                double need = 0;  // of one record, or a share of it, per process
                 for (const auto& one : strategies)
                     if (const int writers = one.entry.participants(context.control.world_size());
                         context.control.rank() < writers)

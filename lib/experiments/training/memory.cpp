@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
-#include <utility>
 
 #include "base/handle.hpp"
 #include "base/numbers.hpp"
@@ -21,11 +20,6 @@ struct MemoryPart {
     std::string name;
     std::int64_t fixed = 0, per_sample = 0, largest = 0;
 };
-
-// Samples of the batch by which activations are counted: a user's own network may refuse none.
-std::int64_t counted_samples(const TrainingOptions& options) {
-    return model_entry(options.settings).is_script ? 2 : 0;
-}
 
 // The storage of an operation's output, held so that no other output gets its address. If autograd
 // keeps the storage, its use count is above 1.
@@ -68,18 +62,16 @@ class Recording : base::Immovable {
 };
 
 // Returns the memory of the batch and of what autograd keeps for backward, found with an empty
-// batch, without computing, or for a user's own network with two samples.
+// batch, without computing.
 MemoryPart activations_of(nn::Model& model, const TrainingOptions& options) {
     Recorded all;
     const Recording recording(all);
-    const auto count = counted_samples(options);
-    const auto batch = sample_batch(options, count);
+    const auto batch = sample_batch(options, 0);
     const auto loss = model.loss(model.forward(batch.input), batch.targets);
     for (const auto& tensors : {model.parameters(), model.buffers()})
         for (const auto& own : tensors) all.erase(own.storage().unsafeGetStorageImpl());
     MemoryPart sum{.name = "activations"};
-    for (auto& [address, made] : all) {
-        if (count > 0) made.per_sample = std::exchange(made.fixed, 0) / count;
+    for (const auto& [address, made] : all) {
         sum.largest = std::max(sum.largest, made.per_sample);
         if (made.storage.use_count() == 1) continue;
         sum.fixed += made.fixed;
@@ -99,7 +91,8 @@ std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
 }
 
 bool knows_activations(const TrainingOptions& options) {
-    return !options.settings.jit && !options.settings.cuda_graph;
+    return !options.settings.jit && !options.settings.cuda_graph &&
+           !model_entry(options.settings).is_script;
 }
 
 std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
