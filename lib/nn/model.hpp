@@ -28,6 +28,7 @@ struct InputShape {
     /// or for tokens ({i64, {sequence length}}). An i64 target holds classes.
     std::vector<base::Field> own = {};
     base::Field own_target = {};
+    std::vector<torch::Dtype> own_types = {};  ///< in which the network takes i64 inputs
 
     bool is_own() const { return !own.empty(); }
     bool is_volume() const { return depth > 0; }
@@ -63,8 +64,6 @@ class Model : public torch::nn::Module {
     /// global batch. `targets` is [N, target_sizes()], int64 for classes. By default the negative
     /// log-likelihood of `output`, which must then hold log-probabilities.
     virtual torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const;
-    /// The smallest batch in training: BatchNorm cannot normalise one value per channel.
-    virtual std::int64_t least_batch() const { return 1; }
 
     using torch::nn::Module::to;
     /// Converts floating-point tensors only, as PyTorch does. LibTorch's own function also converts

@@ -66,9 +66,7 @@ std::vector<Conv2d> block_convolutions(bool bottleneck, std::int64_t in, std::in
 
 class ResNet final : public Model {
   public:
-    ResNet(const ModelConfig& config, const ResNetLayout& layout)
-        : bottleneck_(layout.bottleneck),
-          least_batch_(std::max(config.input.height, config.input.width) > 32 ? 1 : 2) {
+    ResNet(const ModelConfig& config, const ResNetLayout& layout) : bottleneck_(layout.bottleneck) {
         std::int64_t channels = 64 / config.width;
         conv1_ = register_module("conv1",
                                  Conv2d(torch::nn::Conv2dOptions(config.input.channels, channels, 7)
@@ -97,8 +95,6 @@ class ResNet final : public Model {
         return torch::nn::functional::cross_entropy(output, targets);
     }
 
-    std::int64_t least_batch() const override { return least_batch_; }
-
   private:
     // `in`: input channels; set to the output channels.
     torch::nn::Sequential make_stage(std::int64_t& in, std::int64_t channels, std::int64_t blocks,
@@ -125,7 +121,6 @@ class ResNet final : public Model {
     }
 
     bool bottleneck_;
-    std::int64_t least_batch_;  // 2 for images of at most 32 x 32
     Conv2d conv1_{nullptr};
     BatchNorm2d bn1_{nullptr};
     std::array<torch::nn::Sequential, 4> stages_{nullptr, nullptr, nullptr, nullptr};

@@ -19,8 +19,8 @@ struct ResNetLayout {
 
 /// The catalogue's entry, with the documented defaults (CIFAR-100 at 224 x 224, SGD, lr 0.01,
 /// momentum 0.9). Takes images of any size, since the five halvings round up; for images of at most
-/// 32 x 32 the last stage has one value per channel, and least_batch() is 2. `make` throws
-/// OptionError unless the data are images with classes and the width divides 64.
+/// 32 x 32 the last stage has one value per channel, so that training needs two images. `make`
+/// throws OptionError unless the data are images with classes and the width divides 64.
 ModelEntry resnet_entry(const std::string& name, const std::string& summary,
                         const ResNetLayout& layout);
 

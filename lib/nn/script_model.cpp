@@ -3,12 +3,15 @@
 #include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/nn/functional/loss.h>
 #include <torch/script.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -38,13 +41,29 @@ std::string reason_of(const std::exception& error) {
 
 torch::jit::Module load_script(const std::string& path) {
     check_readable(path);
+    // What a network prints must not mix with JSON on stdout.
+    torch::jit::setPrintHandler([](const std::string& text) { std::fputs(text.c_str(), stderr); });
+    const char* what = "is not TorchScript of";
     try {
+        if (caffe2::serialize::PyTorchStreamReader(path).hasRecord("constants.pkl"))
+            what = "has operators or types that are unknown to";
         return torch::jit::load(path, torch::kCPU);
     } catch (const std::exception& error) {
-        throw base::DataError(fmt::format("{} is not TorchScript of LibTorch {} or older ({}); {}",
-                                          path, TORCH_VERSION, reason_of(error), kSave),
+        throw base::DataError(fmt::format("{} {} LibTorch {} or older ({}); {}", path, what,
+                                          TORCH_VERSION, reason_of(error), kSave),
                               {"model"});
     }
+}
+
+// Sums and broadcasts work on dense memory.
+torch::Tensor dense(torch::Tensor tensor, const std::string& name) {
+    if (tensor.layout() != torch::kStrided || tensor.is_complex())
+        throw base::OptionError(
+            fmt::format("'{}' is sparse or complex; export a model of dense real parameters", name),
+            {"model"});
+    if (!tensor.is_non_overlapping_and_dense())
+        tensor.set_data(tensor.detach().clone(torch::MemoryFormat::Contiguous));
+    return tensor;
 }
 
 // The tensors of a TorchScript module as a tree of torch::nn modules, one per submodule, since
@@ -53,9 +72,9 @@ std::shared_ptr<torch::nn::Module> tree_of(const torch::jit::Module& script);
 
 void add_tensors(torch::nn::Module& to, const torch::jit::Module& script) {
     for (const auto& item : script.named_parameters(/*recurse=*/false))
-        to.register_parameter(item.name, item.value, item.value.requires_grad());
+        to.register_parameter(item.name, dense(item.value, item.name), item.value.requires_grad());
     for (const auto& item : script.named_buffers(/*recurse=*/false))
-        to.register_buffer(item.name, item.value);
+        to.register_buffer(item.name, dense(item.value, item.name));
     for (const auto& child : script.named_children())
         to.register_module(child.name, tree_of(child.value));
 }
@@ -66,19 +85,23 @@ std::shared_ptr<torch::nn::Module> tree_of(const torch::jit::Module& script) {
     return tree;
 }
 
-// Splits packed inputs (base::packed) into tensors; floating-point ones get type `dtype`.
-std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const InputShape& shape,
+// Splits packed inputs (base::packed) into tensors; floating-point ones get type `dtype`, others
+// the request's type.
+std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const ScriptRequest& request,
                                     torch::Dtype dtype) {
-    if (shape.own.size() == 1) return {input};
+    const auto& own = request.input.own;
+    if (own.size() == 1)
+        return {request.input.is_whole() ? input.to(request.input.own_types.at(0)) : input};
     std::vector<torch::Tensor> tensors;
     std::int64_t first = 0;
-    for (const auto& field : shape.own) {
+    for (const auto& field : own) {
         torch::Tensor part = input.narrow(1, first, field.words()).contiguous();
         first += field.words();
         if (field.element != base::Element::i64)
             part = part.view(field.element == base::Element::f64 ? torch::kDouble : torch::kFloat)
-                       .narrow(1, 0, field.elements())
-                       .to(dtype);
+                       .narrow(1, 0, field.elements());
+        part =
+            part.to(part.is_floating_point() ? dtype : request.input.own_types.at(tensors.size()));
         auto sizes = field.sizes;
         sizes.insert(sizes.begin(), input.size(0));
         tensors.push_back(part.reshape(sizes));
@@ -89,34 +112,33 @@ std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const InputShape
 class ScriptModel final : public Model {
   public:
     explicit ScriptModel(const ScriptRequest& request)
-        : script_(load_script(request.path)), input_(request.input), loss_(request.loss) {
+        : script_(load_script(request.path)), request_(request) {
         add_tensors(*this, script_);
+        to(request.dtype);
         for (const auto& parameter : parameters())
-            if (parameter.requires_grad() && !weight_.defined()) weight_ = parameter;
+            if (parameter.requires_grad() && parameter.numel() > 0 && !weight_.defined())
+                weight_ = parameter;
     }
 
     /// The first trainable parameter; undefined if there is none.
     const torch::Tensor& weight() const { return weight_; }
 
     torch::Tensor forward(const torch::Tensor& input) override {
-        try {
-            return compute(input);
-        } catch (const std::exception& error) {
-            throw base::DataError(
-                fmt::format("the model cannot compute these samples: {}", reason_of(error)),
-                {"inputs", "batch-size"});
-        }
+        return or_data_error(input, [&] { return compute(input); });
     }
 
     /// Throws LibTorch's errors. Turns the graph optimiser off: mnist-cnn trains 4 % slower
-    /// with it.
+    /// with it. If the first call changes its input in place, all calls get a copy.
     torch::Tensor compute(const torch::Tensor& input) {
         const torch::jit::GraphOptimizerEnabledGuard plain(false);
+        const auto given = changes_input_.value_or(true) ? input.clone() : input;
+        const auto version = given._version();
         std::vector<c10::IValue> inputs;
-        for (auto& each : unpacked(input, input_, weight_.scalar_type()))
+        for (auto& each : unpacked(given, request_, weight_.scalar_type()))
             inputs.emplace_back(std::move(each));
         const auto output = script_.forward(std::move(inputs));
-        if (output.isTensor()) return output.toTensor();
+        if (!changes_input_) changes_input_ = given._version() != version;
+        if (output.isTensor()) return in_order(output.toTensor());
         throw base::OptionError(
             fmt::format("the model returns a {} instead of one tensor; export a module whose "
                         "forward returns its scores alone",
@@ -125,10 +147,15 @@ class ScriptModel final : public Model {
     }
 
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
-        if (loss_ == "mse") return torch::mse_loss(output.reshape(targets.sizes()), targets);
-        if (loss_ == "l1") return torch::l1_loss(output.reshape(targets.sizes()), targets);
-        if (loss_ == "nll") return torch::nll_loss_nd(output, targets);
-        return torch::nn::functional::cross_entropy(output, targets);
+        const auto& loss = request_.loss;
+        return or_data_error(targets, [&] {
+            if (targets.scalar_type() == torch::kLong && output.dim() < 2)
+                throw std::runtime_error("the scores lack the dimension of the samples (squeeze)");
+            if (loss == "mse") return torch::mse_loss(output.reshape(targets.sizes()), targets);
+            if (loss == "l1") return torch::l1_loss(output.reshape(targets.sizes()), targets);
+            if (loss == "nll") return torch::nll_loss_nd(output, targets);
+            return torch::nn::functional::cross_entropy(output, targets);
+        });
     }
 
     void train(bool on = true) override {
@@ -137,10 +164,36 @@ class ScriptModel final : public Model {
     }
 
   private:
+    // Calls work(). LibTorch's errors become a DataError on samples with these numbers.
+    torch::Tensor or_data_error(const torch::Tensor& numbers, const auto& work) const try {
+        return work();
+    } catch (const base::Error&) {
+        throw;
+    } catch (const std::exception& error) {
+        const bool numbered = numbers.is_cpu() && numbers.scalar_type() == torch::kLong &&
+                              request_.input.own.size() == 1;
+        throw base::DataError(
+            fmt::format("the model cannot compute these samples: {}{}", reason_of(error),
+                        numbered ? fmt::format("; the largest number in them is {}",
+                                               numbers.max().item<std::int64_t>())
+                                 : ""),
+            {"inputs", "batch-size"});
+    }
+
+    // Scores [N, classes, target], PyTorch's order; language models give [N, target, classes].
+    torch::Tensor in_order(const torch::Tensor& output) const {
+        auto first = request_.input.target_sizes(), last = first;
+        first.insert(first.begin(), request_.input.classes);
+        last.push_back(request_.input.classes);
+        const bool turned = request_.input.classifies() && output.dim() > 2 && first != last &&
+                            output.sizes().slice(1) == last;
+        return turned ? output.movedim(-1, 1) : output;
+    }
+
     torch::jit::Module script_;
-    InputShape input_;
-    std::string loss_;
+    ScriptRequest request_;
     torch::Tensor weight_;
+    std::optional<bool> changes_input_ = {};  // not known before the first call
 };
 
 std::string shape_text(torch::IntArrayRef sizes) {
@@ -148,10 +201,9 @@ std::string shape_text(torch::IntArrayRef sizes) {
 }
 
 torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request) {
-    model.eval();
+    model.train();
     try {
-        const auto type = model.weight().scalar_type();
-        return model.compute(sample_input(request.input, kCheckedBatch, type));
+        return model.compute(sample_input(request.input, kCheckedBatch, request.dtype));
     } catch (const base::Error&) {
         throw;
     } catch (const std::exception& error) {
@@ -162,10 +214,20 @@ torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request)
             fmt::format("{} cannot compute a batch of {} such samples: {}; {}", request.path,
                         kCheckedBatch, reason_of(error),
                         is_list ? "write x between the sizes of one input, as in 3x32x32"
-                                : "give the shape of one sample, and export a model that takes "
-                                  "batches of any size"),
+                                : "give the shape of one sample, and export a model whose code "
+                                  "fixes no batch size, type or device"),
             {"input-shape"});
     }
+}
+
+// Throws OptionError if a gradient cannot be computed or summed.
+void check_gradients(const ScriptModel& model, const torch::Tensor& loss) try {
+    loss.backward();
+    for (const auto& item : model.named_parameters())
+        if (item.value().grad().defined() && item.value().grad().layout() != torch::kStrided)
+            throw std::runtime_error(fmt::format("the gradient of '{}' is sparse", item.key()));
+} catch (const std::exception& error) {
+    throw base::OptionError("the model cannot be trained: " + reason_of(error), {"model"});
 }
 
 }  // namespace
@@ -211,14 +273,17 @@ void check_script(const ScriptRequest& request) {
     if (request.input.classifies()) wanted.insert(wanted.begin(), request.input.classes);
     wanted.insert(wanted.begin(), kCheckedBatch);
     const bool one_number = wanted.size() == 2 && wanted[1] == 1 && output.dim() == 1;
-    if (output.sizes() == wanted || (one_number && output.numel() == kCheckedBatch)) return;
-    throw base::OptionError(
-        fmt::format("{} maps a batch of {} to {}, but the target needs {}", request.path,
-                    kCheckedBatch, shape_text(output.sizes()), shape_text(wanted)),
-        {request.input.classifies() ? "classes" : "target-shape"});
+    if (output.sizes() != wanted && !(one_number && output.numel() == kCheckedBatch))
+        throw base::OptionError(
+            fmt::format("{} maps a batch of {} to {}, but the target needs {}", request.path,
+                        kCheckedBatch, shape_text(output.sizes()), shape_text(wanted)),
+            {request.input.classifies() ? "classes" : "target-shape"});
+    if (request.input.classifies()) wanted.erase(wanted.begin() + 1);
+    const auto type = request.input.classifies() ? torch::kLong : request.dtype;
+    check_gradients(model, model.loss(output, torch::zeros(wanted, type)));
 }
 
-std::string structure_hash(const std::string& path) {
+std::string structure_hash(const std::string& path) try {
     std::string text;
     for (const auto& item : load_script(path).named_parameters())
         text += fmt::format("{} {}\n", item.name, shape_text(item.value.sizes()));
@@ -229,6 +294,8 @@ std::string structure_hash(const std::string& path) {
         text += record + std::string(static_cast<const char*>(bytes.get()), size);
     }
     return fmt::format("{:016x}", base::fingerprint(text));
+} catch (const c10::Error& error) {
+    throw base::DataError(fmt::format("{} is damaged ({})", path, reason_of(error)), {"model"});
 }
 
 }  // namespace ranklab::nn

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "nn/model.hpp"
 
@@ -12,7 +13,8 @@ namespace ranklab::nn {
 struct ScriptRequest {
     std::string path;
     InputShape input;
-    std::string loss;  ///< cross-entropy, nll, mse or l1
+    std::string loss;                    ///< cross-entropy, nll, mse or l1
+    torch::Dtype dtype = torch::kFloat;  ///< of parameters and floating-point inputs in the run
 };
 
 /// An entry named after the file's stem; each call of `make` loads the file.
@@ -21,8 +23,9 @@ ModelEntry script_entry(const ScriptRequest& request);
 /// Throws DataError if the file cannot be read.
 void check_readable(const std::string& path);
 
-/// Runs the network on two samples. Throws OptionError unless it takes the input's shape, returns
-/// the target's shape and has trainable parameters; DataError if the file is not TorchScript.
+/// Trains the network with two samples. Throws OptionError unless it takes the input's shape,
+/// returns the target's (scores [N, classes, target] or [N, target, classes]) and has dense
+/// gradients; DataError if the file is damaged or not TorchScript.
 void check_script(const ScriptRequest& request);
 
 /// A hash of the code and of the parameters' names and shapes, not of their values.

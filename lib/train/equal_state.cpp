@@ -18,11 +18,6 @@
 namespace ranklab::train {
 namespace {
 
-std::string described(const torch::Tensor& parameter) {
-    return fmt::format("[{}] {}", fmt::join(parameter.sizes().vec(), "x"),
-                       c10::toString(parameter.scalar_type()));
-}
-
 // Broadcasts dense tensors, whose shapes, types and strides must be equal on all ranks. Tensors on
 // a GPU go through host memory, since the control plane cannot transfer GPU memory.
 void broadcast_tensors(const std::vector<torch::Tensor>& tensors, comm::Communicator& comm) {
@@ -70,7 +65,8 @@ std::vector<torch::Tensor> trained_parameters(const nn::Model& model) {
     std::vector<torch::Tensor> trained;
     std::unordered_set<const c10::TensorImpl*> seen;
     for (const auto& parameter : model.parameters()) {
-        if (parameter.requires_grad() && seen.insert(parameter.unsafeGetTensorImpl()).second)
+        if (parameter.requires_grad() && parameter.numel() > 0 &&
+            seen.insert(parameter.unsafeGetTensorImpl()).second)
             trained.push_back(parameter);
     }
     return trained;
@@ -94,20 +90,6 @@ std::vector<torch::Tensor> state_of(const nn::Model& model) {
 
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm) {
     broadcast_tensors(state_of(model), comm);
-}
-
-void agree_on_parameters(const std::vector<torch::Tensor>& parameters,
-                         comm::Communicator& control) {
-    std::vector<std::string> mine;
-    for (const auto& parameter : parameters) mine.push_back(described(parameter));
-    const auto all = comm::gather_texts(control, base::join(mine, "\n"));
-    const auto other =
-        std::ranges::find_if_not(all, [&](const std::string& one) { return one == all.front(); });
-    if (other == all.end()) return;
-    throw base::DataError(
-        fmt::format("rank {}'s parameters differ from rank 0's in number, shape or type; start all "
-                    "ranks with the same options",
-                    other - all.begin()));
 }
 
 std::string difference_of_ranks(const nn::Model& model, bool with_buffers,

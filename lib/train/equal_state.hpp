@@ -19,7 +19,7 @@ namespace ranklab::train {
 /// A 64-bit FNV-1a hash of the tensors' values in logical order, whatever their strides and device.
 std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors);
 
-/// The parameters that require gradients, each once, in order of registration.
+/// The parameters that require gradients and have elements, each once, in order of registration.
 std::vector<torch::Tensor> trained_parameters(const nn::Model& model);
 /// The names of trained_parameters(), in their order.
 std::vector<std::string> trained_parameter_names(const nn::Model& model);
@@ -28,10 +28,6 @@ std::vector<std::string> trained_parameter_names(const nn::Model& model);
 std::vector<torch::Tensor> state_of(const nn::Model& model);
 /// Broadcasts rank 0's parameters and buffers.
 void broadcast_parameters(nn::Model& model, comm::Communicator& comm);
-
-/// Collective over `control`. Throws DataError on all ranks, naming the first rank whose
-/// parameters differ from rank 0's in number, shape or type.
-void agree_on_parameters(const std::vector<torch::Tensor>& parameters, comm::Communicator& control);
 
 /// Collective over `control`. Compares the ranks' parameters, and buffers if asked for, by a hash.
 /// Returns, on all ranks, "" or "first in 'fc1.bias', on rank 1 compared with rank 0".

@@ -30,8 +30,8 @@ constexpr std::array<std::pair<comm::DType, torch::Dtype>, 8> kTypes{
 comm::DType element_of(torch::Dtype dtype) {
     for (const auto& [element, type] : kTypes)
         if (type == dtype) return element;
-    throw base::Error(
-        fmt::format("a tensor of type {} cannot be communicated", c10::toString(dtype)));
+    throw base::OptionError(
+        fmt::format("ranklab cannot send tensors of type {}", c10::toString(dtype)), {"model"});
 }
 
 torch::Dtype dtype_of(comm::DType element) {

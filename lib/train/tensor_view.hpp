@@ -10,11 +10,12 @@
 
 namespace ranklab::train {
 
-/// Convert element types. Throw Error for a type that cannot be communicated.
+/// Convert element types. Throw OptionError for a type that cannot be communicated.
 comm::DType element_of(torch::Dtype dtype);
 torch::Dtype dtype_of(comm::DType element);
 
-/// A view of a contiguous tensor's storage. Throws Error for a type that cannot be communicated.
+/// A view of a contiguous tensor's storage. Throws OptionError for a type that cannot be
+/// communicated.
 comm::BufferView view_of(const torch::Tensor& tensor);
 
 /// A one-dimensional view of a dense tensor in memory order, for any strides (channels-last, too).

@@ -11,7 +11,6 @@
 #include "comm/exchange.hpp"
 #include "contract_names.hpp"
 #include "mpi_world.hpp"
-#include "thrown_sentence.hpp"
 #include "train/equal_state.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/tensor_view.hpp"
@@ -401,22 +400,6 @@ TEST(BucketPlan, IsThatOfPyTorch) {
         EXPECT_EQ(plan_buckets(sizes, order, static_cast<std::int64_t>(first), 4000),
                   std::get<0>(theirs));
     }
-}
-
-TEST(Parameters, RanksThatDifferAreNamedOnAllRanks) {
-    const bool odd = world().rank() == world().world_size() - 1 && world().rank() > 0;
-    const Tensors same{torch::ones({3}), torch::ones({2, 2})};
-    EXPECT_NO_THROW(agree_on_parameters(same, world()));
-    const auto check = [&](const Tensors& mine) {
-        if (world().world_size() == 1) return;
-        const auto sentence = ranklab::tests::thrown_sentence<base::DataError>(
-            [&] { agree_on_parameters(mine, world()); });
-        EXPECT_THAT(sentence, ::testing::HasSubstr(std::to_string(world().world_size() - 1) +
-                                                   "'s parameters"));
-    };
-    check(odd ? Tensors{same[0]} : same);
-    check(odd ? Tensors{same[0], torch::ones({2, 3})} : same);
-    check(odd ? Tensors{same[0], same[1].to(torch::kDouble)} : same);
 }
 
 }  // namespace

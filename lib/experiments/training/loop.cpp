@@ -42,7 +42,6 @@ bool RunEnd::ask() {
 TrainingLoop::TrainingLoop(ObservedRun& observed)
     : observed_(observed), rates_(observed.options.rate) {
     observed.around.progress.activity("broadcasting the parameters");
-    train::agree_on_parameters(train::trained_parameters(observed.model), observed.control);
     train::broadcast_parameters(observed.model, observed.control);
     if (observed.checkpoint != nullptr)
         observed.checkpoint->restore(observed.model, observed.steps);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -21,21 +22,30 @@ using vocabulary::CommonSettings;
 using vocabulary::settle;
 using vocabulary::TrainingSettings;
 
-// Parses "3x64x64", an array of `numbers`, or, for tokens, "128:int64".
-base::Field field_of(const std::string& option, std::string text, base::Element numbers) {
-    constexpr std::string_view kTokens = ":int64";
+// Parses "3x64x64", an array of `numbers`, or with an integer type "128:int64", which is added to
+// `types`. Integers are int64 until the network takes them.
+base::Field field_of(const std::string& option, std::string text, base::Element numbers,
+                     std::vector<torch::Dtype>& types) {
+    static const std::map<std::string, torch::Dtype> kTypes{{"", torch::kLong},
+                                                            {":int64", torch::kLong},
+                                                            {":int32", torch::kInt},
+                                                            {":uint8", torch::kByte},
+                                                            {":bool", torch::kBool}};
     base::Field field{numbers, {}};
     const std::string given = text;
-    if (text.ends_with(kTokens)) {
-        field.element = base::Element::i64;
-        text.resize(text.size() - kTokens.size());
+    const auto colon = std::min(text.find(':'), text.size());
+    if (const auto type = kTypes.find(text.substr(colon)); type != kTypes.end()) {
+        types.push_back(type->second);
+        if (colon < text.size()) field.element = base::Element::i64;
+        text.resize(colon);
     }
     for (const auto& part : base::split(text, 'x')) {
         const auto size = base::number_in<std::int64_t>(part);
         if (!size || *size < 1 || *size > 1'000'000'000)
-            throw base::OptionError(fmt::format(
-                "--{} {}: give sizes of at least 1 with x between them, as in 3x224x224", option,
-                base::printable(given, 60)));
+            throw base::OptionError(
+                fmt::format("--{} {}: give sizes of at least 1, as in 3x224x224, or 128:int64 "
+                            "(:int32, :uint8, :bool)",
+                            option, base::printable(given, 60)));
         field.sizes.push_back(*size);
     }
     return field;
@@ -53,18 +63,22 @@ nn::InputShape own_shape(const TrainingSettings& settings) {
     const auto numbers = settings.precision == "fp64" ? base::Element::f64 : base::Element::f32;
     nn::InputShape shape{.classes = settings.classes.value_or(1)};
     for (const auto& text : base::split(*settings.input_shape, ','))
-        shape.own.push_back(field_of("input-shape", text, numbers));
+        shape.own.push_back(field_of("input-shape", text, numbers, shape.own_types));
+    std::vector<torch::Dtype> types;  // of targets: not used
     if (settings.target_shape == "same")
         shape.own_target.sizes = shape.own.front().sizes;
     else if (settings.target_shape)
-        shape.own_target.sizes = field_of("target-shape", *settings.target_shape, numbers).sizes;
+        shape.own_target.sizes =
+            field_of("target-shape", *settings.target_shape, numbers, types).sizes;
     shape.own_target.element = settings.classes ? base::Element::i64 : numbers;
     return shape;
 }
 
 nn::ScriptRequest script_of(const TrainingSettings& settings) {
-    return {settings.model_file, own_shape(settings),
-            settings.loss.value_or(settings.classes ? "cross-entropy" : "mse")};
+    nn::ScriptRequest request{settings.model_file, own_shape(settings),
+                              settings.loss.value_or(settings.classes ? "cross-entropy" : "mse")};
+    if (settings.precision == "fp64") request.dtype = torch::kDouble;
+    return request;
 }
 
 void refuse_options_of_own_models(const TrainingSettings& settings) {

@@ -6,9 +6,11 @@
 #include <torch/utils.h>
 #include <torch/version.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/program.hpp"
 #include "base/text.hpp"
 #include "comm/backend.hpp"
@@ -22,6 +24,7 @@
 #include "host/topology.hpp"
 #include "nn/script_model.hpp"
 #include "options/schema.hpp"
+#include "train/equal_state.hpp"
 #include "vocabulary/names.hpp"
 
 namespace ranklab::experiments {
@@ -39,11 +42,38 @@ data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& da
                           .seed = options.seed()});
 }
 
+// The number of samples and the bytes of the first and the last one.
+std::string identity_of(const data::Source& source) {
+    const auto input_bytes = source.layout().input.bytes();
+    std::string bytes(input_bytes + source.layout().target.bytes(), '\0'), all;
+    auto* const at = reinterpret_cast<std::byte*>(bytes.data());
+    for (const std::int64_t index : {std::int64_t{0}, source.size() - 1}) {
+        data::ReadTimes times;
+        if (source.size() > 0) source.read({.index = index}, at, at + input_bytes, times);
+        all += bytes;
+    }
+    return fmt::format("{} {}", source.size(), all);
+}
+
+// Ranks with other samples may make other numbers of steps, and wait for each other forever.
+void agree_on_files(const TrainingOptions& options, const data::DataSet& data,
+                    comm::Communicator& control) {
+    std::string mine = options.structure;
+    comm::all_or_throw(control,
+                       [&] { mine += identity_of(*data.train) + identity_of(*data.test); });
+    if (!comm::is_same_everywhere(control, mine))
+        comm::throw_on_all<base::DataError>(
+            control, 0,
+            "the ranks read different files: network, number of samples, first or last sample "
+            "differ; give all hosts the same files");
+}
+
 data::DataSet opened(const data::SourceEntry& source, const TrainingOptions& options,
                      const RunContext& around) {
     around.started("resources and device");
     around.progress.activity("reading data");
     auto data = source.open(data_request(options), around.control);
+    agree_on_files(options, data, around.control);
     data.train = data::costly(data.train, options.settings.loader_cost_us);
     stop_if_asked(around.control, "before the first step; nothing was measured");
     return data;
@@ -74,24 +104,47 @@ measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
     return schedule;
 }
 
-// Throws OptionError if a batch of a rank or replica has too few samples for BatchNorm.
-void check_batches(const TrainingOptions& options, const nn::Model& model,
+// Throws OptionError if a batch has more samples than there are, or the model cannot compute the
+// last one of an epoch or evaluation: BatchNorm needs several values per channel.
+void check_batches(const TrainingOptions& options, nn::Model& model, const data::DataSet& data,
                    const data::Sampler& sampler, std::int64_t batches,
-                   comm::Communicator& control) {
-    if (model.least_batch() == 1 || options.input == Input::io_only) return;
-    const std::int64_t replicas = options.settings.replicas.value_or(1);
-    comm::all_or_throw(control, [&] {
-        for (std::int64_t step = 0; step < std::min(batches, sampler.steps_per_epoch()); ++step) {
-            const std::int64_t count = sampler.local_count(step);
-            const std::int64_t most = (count + replicas - 1) / replicas;
-            if (count == 0 || (count - 1) % most + 1 >= model.least_batch()) continue;
+                   const comm::Communicator& control) {
+    const auto& settings = options.settings;
+    const std::int64_t batch = *settings.batch_size, replicas = settings.replicas.value_or(1);
+    if (options.has_own_batch && batch > data.train->size())
+        throw base::OptionError(fmt::format("there are only {} samples", data.train->size()),
+                                {"batch-size"});
+    if (options.input == Input::io_only) return;
+    const auto place = model.parameters().front().device();
+    const bool own = model_entry(settings).is_script;
+    const auto check = [&](std::int64_t size, bool trains, const std::string& where) {
+        if (size == 0 || (size > 1 && (size >= batch || !own))) return;
+        train::StateSnapshot rewind(model, train::default_generators(place));
+        const torch::NoGradGuard no_gradients;
+        const auto some = sample_batch(options, size);
+        model.train(trains);
+        try {
+            model.loss(model.forward(some.input.to(place)), some.targets.to(place));
+        } catch (const std::exception& error) {
             throw base::OptionError(
-                fmt::format("batch {} of an epoch has fewer than the {} samples that {} needs for "
-                            "BatchNorm at this image size; use another batch size",
-                            step + 1, model.least_batch(), options.settings.model),
-                {"batch-size", "train-samples", "image-size"});
+                fmt::format("{} has {} sample(s) on a rank or replica: {}; use numbers that leave "
+                            "more of them",
+                            where, size, base::split(error.what(), '\n').front()),
+                {"batch-size", "sharding", "train-samples", "validation-samples"});
         }
-    });
+        rewind();
+    };
+    const std::int64_t last = std::min(batches, sampler.steps_per_epoch()) - 1;
+    for (const std::int64_t step : {std::int64_t{0}, last}) {
+        const std::int64_t count = sampler.local_count(step);
+        const std::int64_t most = std::max<std::int64_t>(1, (count + replicas - 1) / replicas);
+        for (const auto size : {std::min(most, count), (count + most - 1) % most + (count > 0)})
+            check(size, true, fmt::format("batch {} of an epoch", step + 1));
+    }
+    const auto share = base::share_of(data.test->size(), control.rank(), control.world_size());
+    if (settings.evaluate != "off")
+        check(share.count % *settings.eval_batch_size, false, "the last batch of an evaluation");
+    model.train();
 }
 
 measure::Schedule resumed(const measure::Schedule& schedule,
@@ -186,7 +239,10 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     const auto samples = data.train->size();
     const data::Sampler sampler = sampler_of(options, data, control);
     const auto planned = plan_steps(options, around, samples, sampler.steps_per_epoch());
-    check_batches(options, *model, sampler, planned.total * options.settings.accumulate, control);
+    comm::all_or_throw(control, [&] {
+        check_batches(options, *model, data, sampler, planned.total * options.settings.accumulate,
+                      control);
+    });
     std::optional<Checkpoint> checkpoint;
     if (options.settings.checkpoint) checkpoint.emplace(options, samples, *model, control);
     const auto schedule = resumed(planned, checkpoint, control);
@@ -226,10 +282,6 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     add_facts(run, steps);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
-    if (const auto batch = *options.settings.global_batch_size; batch > samples)
-        run.warnings.push_back(
-            fmt::format("the global batch, {}, exceeds the {} samples: use a smaller --batch-size",
-                        batch, samples));
     loop.fill(run);
     // Makes a second model, so the peak of memory must have been read before.
     if (control.rank() == 0) add_memory(run, options);

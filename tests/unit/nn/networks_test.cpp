@@ -114,9 +114,8 @@ TEST(ResNet, TakesImagesOfAnySize) {
 }
 
 TEST(ResNet, NeedsTwoSmallImagesOrALargerOne) {
-    EXPECT_EQ(named("resnet18").make(images(32, 32))->least_batch(), 2);
+    EXPECT_ANY_THROW(named("resnet18").make(images(32, 32))->forward(torch::randn({1, 3, 32, 32})));
     const auto larger = named("resnet18").make(images(32, 33));
-    EXPECT_EQ(larger->least_batch(), 1);
     EXPECT_NO_THROW(larger->forward(torch::randn({1, 3, 32, 33})));
 }
 

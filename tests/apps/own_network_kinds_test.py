@@ -1,0 +1,246 @@
+"""Kinds of users' own networks, from public bug reports of other programs: parameters and gradients of all types and shapes, inputs that forward
+changes, batches of one, orders of scores, data. Each works, or is refused in a sentence before the first step."""
+
+import json
+
+import ranklab_cli as cli
+
+cli.need_train()
+(h5py, np, torch) = cli.modules("h5py", "numpy", "torch")
+from torch import nn  # noqa: E402
+
+from own_networks import save  # noqa: E402
+
+SHAPE = ("--input-shape", 8, "--classes", 5)
+
+
+class Parameter(nn.Module):
+    """A layer with one more parameter, or buffer, that scales its output."""
+
+    def __init__(self, values, buffer=False):
+        super().__init__()
+        self.layer = nn.Linear(8, 5)
+        if buffer:
+            self.register_buffer("more", values)
+        else:
+            self.more = nn.Parameter(values)
+
+    def forward(self, x):
+        return self.layer(x) * (1 + (self.more * self.more).sum().to(x.dtype))
+
+
+class Kinds(cli.Case):
+    def train(self, name, *words, ranks=1):
+        given = {str(word) for word in words}
+        shape = () if "--input-shape" in given else SHAPE
+        steps = () if "--epochs" in given else ("--steps", 3)
+        batch = () if "--batch-size" in given else ("--batch-size", 2)
+        output = () if "--output" in given else ("--output", "none")
+        return cli.ranklab("train", "--model", f"{name}.pt", *shape, *steps, *batch, *output, "--threads", 1, *words, ranks=ranks, cwd=self.folder)
+
+    def losses(self, name, *words, ranks=1):
+        """Returns the loss of each step."""
+        (self.folder / "r.h5").unlink(missing_ok=True)
+        self.assertCode(self.train(name, *words, "--output", "r.h5", ranks=ranks), 0)
+        with h5py.File(self.folder / "r.h5") as file:
+            (run,) = file["runs"].values()
+            return run["samples/train_loss"][()].ravel()
+
+    def assertVerified(self, name, *words, ranks=1):
+        result = self.train(name, *words, ranks=ranks)
+        self.assertCode(result, 0)
+        self.assertIn("verified      yes", result.stdout)
+        return result
+
+    def save(self, name, network, example=None):
+        save(network, self.folder / f"{name}.pt", example)
+        return name
+
+    def test_parameters_of_every_type_and_shape(self):
+        for name, values in {"scalar": torch.tensor(1.0), "empty": torch.zeros(0, 3), "half": torch.ones(3).half(), "bf16": torch.ones(3).bfloat16(),
+                             "double": torch.ones(3).double(), "turned": torch.ones(3, 4).t(), "strided": torch.ones(8)[::2], "expanded": torch.ones(1).expand(3)}.items():
+            for ranks in (1, 2) if name in ("empty", "strided") else (1,):
+                with self.subTest(name, ranks=ranks):
+                    self.assertVerified(self.save(name, Parameter(values)), ranks=ranks)
+        self.assertVerified(self.save("bool", Parameter(torch.ones(3).bool(), buffer=True)), ranks=2)
+        for buffer in (False, True):
+            self.assertSays(self.train(self.save("wave", Parameter(torch.ones(3, dtype=torch.complex64), buffer)), ranks=2), 2, "'more'", "complex")
+        self.assertSays(self.train(self.save("int16", Parameter(torch.ones(3, dtype=torch.int16), buffer=True))), 2, "Short")
+
+    def test_gradients_that_cannot_be_summed(self):
+        class Sparse(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.tokens = nn.Embedding(9, 5, sparse=True)
+
+            def forward(self, x):
+                return self.tokens(x).mean(1)
+
+        class Overwrites(nn.Linear):
+            def forward(self, x):
+                y = nn.functional.linear(x, self.weight)
+                return y.exp_() * y.exp_()
+
+        self.assertSays(self.train(self.save("sparse", Sparse()), "--input-shape", "8:int64", "--classes", 5), 2, "'tokens.weight'", "sparse")
+        self.assertSays(self.train(self.save("overwrites", Overwrites(8, 5))), 2, "cannot be trained", "inplace operation")
+
+    def test_forward_may_change_its_input(self):
+        class Changes(nn.Linear):
+            def forward(self, x):
+                x.mul_(2).add_(1)
+                return nn.functional.linear(x, self.weight)
+
+        class Keeps(nn.Linear):
+            def forward(self, x):
+                return nn.functional.linear(x * 2 + 1, self.weight)
+
+        for name, network in (("changes", Changes), ("keeps", Keeps)):
+            torch.manual_seed(1)
+            self.save(name, network(8, 5))
+        for words in ((), ("--input", "synthetic")):
+            for ranks in (1, 2):
+                with self.subTest(words=words, ranks=ranks):
+                    np.testing.assert_array_equal(*(self.losses(name, *words, ranks=ranks) for name in ("changes", "keeps")))
+
+    def test_batches_that_the_network_cannot_compute(self):
+        class Squeezes(nn.Linear):
+            def forward(self, x):
+                return nn.functional.linear(x, self.weight).squeeze()
+
+        self.save("squeezes", Squeezes(8, 5))
+        self.save("norm", nn.Sequential(nn.Linear(8, 6), nn.BatchNorm1d(6), nn.Linear(6, 5)))
+        odd, even = ("--train-samples", 9, "--validation-samples", 4, "--epochs", 1), ("--train-samples", 8, "--validation-samples", 4, "--epochs", 1)
+        for name in ("squeezes", "norm"):
+            with self.subTest(name):
+                self.assertSays(self.train(name, *odd), 2, "batch 5 of an epoch has 1", "--batch-size", "--sharding")
+                self.assertSays(self.train(name, *even, "--batch-size", 1), 2, "batch 1 of an epoch has 1", "--batch-size")
+                self.assertSays(self.train(name, *odd[:1], 18, *odd[2:], "--sharding", "exact", ranks=2), 2, "has 1 sample", "--sharding")
+                self.assertVerified(name, *even)
+        self.assertSays(self.train("squeezes", *even[:2], "--validation-samples", 5, "--eval-batch-size", 4, "--epochs", 1), 2, "last batch of an evaluation")
+        self.assertVerified("norm", *even[:2], "--validation-samples", 5, "--eval-batch-size", 4, "--epochs", 1)
+
+    def test_integer_inputs_and_both_orders_of_scores(self):
+        class Language(nn.Module):
+            def __init__(self, places):
+                super().__init__()
+                self.tokens = nn.Embedding(300, 6)
+                self.head = nn.Linear(6, places)
+
+            def forward(self, x):
+                return self.head(self.tokens(x.int()))
+
+        class PyTorchs(Language):
+            def forward(self, x):
+                return self.head(self.tokens(x.int())).transpose(1, 2)
+
+        class Mask(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(8, 5)
+
+            def forward(self, x, mask):
+                return self.layer(torch.where(mask, x, torch.zeros_like(x)))
+
+        for kind in ("int64", "int32", "uint8", "bool"):
+            self.assertVerified(self.save("language", Language(300)), "--input-shape", f"4:{kind}", "--target-shape", 4, "--classes", 300, ranks=2)
+        self.assertVerified(self.save("mask", Mask()), "--input-shape", "8,8:bool", "--classes", 5)
+        self.assertSays(self.train("mask", "--input-shape", "8,8:int7", "--classes", 5), 2, ":bool")
+        losses = {}
+        np.save(self.folder / "x.npy", np.random.default_rng(1).integers(0, 300, (40, 4), np.int32))
+        np.save(self.folder / "y.npy", np.random.default_rng(2).integers(0, 7, (40, 4)))
+        for network in (Language, PyTorchs):
+            torch.manual_seed(1)
+            name = self.save(network.__name__, network(7))
+            losses[name] = self.losses(name, "--input-shape", "4:int64", "--target-shape", 4, "--classes", 7, "--data", "npy", "--inputs", "x.npy", "--targets", "y.npy")
+        np.testing.assert_array_equal(*losses.values())
+        np.save(self.folder / "x.npy", np.full((40, 4), 301))
+        self.assertSays(self.train("Language", "--input-shape", "4:int64", "--target-shape", 4, "--classes", 7, "--data", "npy", "--inputs", "x.npy", "--targets", "y.npy"),
+                        3, "301")
+
+    def test_what_libtorch_lacks_or_prints(self):
+        torch.library.define("ranklab_test::twice", "(Tensor x) -> Tensor")
+
+        @torch.jit.script
+        def twice(x):
+            return torch.ops.ranklab_test.twice(x)
+
+        class Unknown(nn.Linear):
+            def forward(self, x):
+                return twice(nn.functional.linear(x, self.weight))
+
+        class Device(nn.Linear):
+            def forward(self, x):
+                return nn.functional.linear(x.to("cuda:0"), self.weight)
+
+        class Prints(nn.Linear):
+            def forward(self, x):
+                print("shape", x.shape)
+                return nn.functional.linear(x, self.weight)
+
+        result = self.train(self.save("unknown", Unknown(8, 5)))
+        self.assertSays(result, 3, "operators", "ranklab_test::twice")
+        self.assertNotIn("is not TorchScript", result.stderr)
+        self.assertSays(self.train(self.save("device", Device(8, 5))), 2, "fixes no batch size, type or device")
+        result = self.train(self.save("prints", Prints(8, 5)), "--json", "--quiet")
+        self.assertCode(result, 0)
+        self.assertEqual(len(json.loads(result.stdout)["runs"]), 1)
+        self.assertIn("shape [2, 8]", result.stderr)
+
+    def test_ranks_that_read_different_files(self):
+        self.save("net", nn.Linear(8, 5))
+        random = np.random.default_rng(1)
+        inputs, targets = random.normal(size=(200, 8)).astype("f4"), random.integers(0, 5, 200)
+        variable = cli.LAUNCHER.rank_variable
+        for name, count, last in (("fewer", 150, 1), ("one fewer", 199, 1), ("other", 200, 2)):
+            for rank in (0, 1):
+                place = self.folder / str(rank)
+                place.mkdir(exist_ok=True)
+                rows = np.array(inputs)
+                rows[-1] *= last if rank else 1
+                np.save(place / "x.npy", rows[:count if rank else 200])
+                np.save(place / "y.npy", targets[:count if rank else 200])
+            words = ("bash", "-c", f'cd ${variable}; exec "$@"', "bash", cli.RANKLAB, "train", "--model", "../net.pt", *SHAPE, "--data", "npy", "--inputs", "x.npy",
+                     "--targets", "y.npy", "--epochs", 1, "--batch-size", 4, "--threads", 1, "--output", "none")
+            with self.subTest(name):
+                result = cli.mpirun(2, *words, cwd=self.folder)
+                self.assertSays(result, 3, "different files")
+                self.assertLess(result.seconds, 30 * cli.patience())
+
+    def test_ranks_that_read_different_networks(self):
+        for rank in (0, 1):
+            (self.folder / str(rank)).mkdir()
+            self.save(f"{rank}/net", nn.Sequential(nn.Linear(8, 6 + rank), nn.Linear(6 + rank, 5)))
+        words = ("bash", "-c", f'cd ${cli.LAUNCHER.rank_variable}; exec "$@"', "bash", cli.RANKLAB, "train", "--model", "net.pt", *SHAPE, "--steps", 2, "--output", "none")
+        self.assertSays(cli.mpirun(2, *words, cwd=self.folder), 3, "different files")
+
+    def test_data_that_numpy_and_h5py_save(self):
+        self.save("net", nn.Linear(8, 5))
+        np.save(self.folder / "y.npy", np.arange(20) % 5)
+        for name, values, said in (("text", np.array([["a"] * 8] * 20), "text"), ("bytes", np.array([[b"a"] * 8] * 20), "text"), ("date", np.zeros((20, 8), "M8[s]"), "dates"),
+                                   ("object", np.array([[None] * 8] * 20), "objects")):
+            np.save(self.folder / f"{name}.npy", values)
+            with self.subTest(name):
+                result = self.train("net", "--data", "npy", "--inputs", f"{name}.npy", "--targets", "y.npy")
+                self.assertSays(result, 3, f"{name}.npy", said)
+                self.assertNotIn("astype", result.stderr)
+        zeros = np.zeros((20, 8), "f4")
+        with h5py.File(self.folder / "source.h5", "w") as file: file["x"] = zeros
+        with h5py.File(self.folder / "d.h5", "w") as file:
+            file["bool"], file["y"] = zeros > 1, np.arange(20) % 5
+            file.create_dataset("lzf", data=zeros, compression="lzf")
+            file.create_dataset("packed", data=zeros, chunks=(20, 8), compression="gzip", shuffle=True, fletcher32=True)
+            layout = h5py.VirtualLayout((20, 8), "f4")
+            layout[:] = h5py.VirtualSource("gone.h5", "x", (20, 8))
+            file.create_virtual_dataset("virtual", layout)
+            file.create_dataset("outside", shape=(20, 8), dtype="f4", external=[("raw", 0, 640)])
+        (self.folder / "raw").write_bytes(bytes(640))
+        hdf5 = ("--data", "hdf5", "--targets", "d.h5:/y", "--inputs")
+        for name in ("bool", "packed"):
+            self.assertVerified("net", *hdf5, f"d.h5:/{name}")
+        for name, said in (("lzf", "lzf"), ("virtual", "other files"), ("outside", "other files")):
+            with self.subTest(name):
+                self.assertSays(self.train("net", *hdf5, f"d.h5:/{name}", ranks=2), 3, f"d.h5:/{name}", said)
+
+
+if __name__ == "__main__":
+    cli.main()
