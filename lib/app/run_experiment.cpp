@@ -79,11 +79,9 @@ void print_answer(const experiments::Plan& plan, const CommonSettings& common,
 }
 
 // Prints the runs' ids and what to type next; with --json the runs.
-void print_stored(const CommonSettings& common, const std::vector<results::Run>& runs,
-                  bool measures) {
+void print_stored(const CommonSettings& common, const std::vector<results::Run>& runs) {
     const auto place_of = [&](const results::Run& run) {
-        return !measures ? "not stored, since nothing was measured"
-               : common.output == "none"
+        return common.output == "none"
                    ? "not stored (--output none)"
                    : fmt::format("{} in {}", run.id, base::one_line(common.output));
     };
@@ -133,7 +131,7 @@ void show_and_store(const experiments::Plan& plan, const CommonSettings& common,
     if (common.output != "none")
         results::store_or_set_apart(common.output, runs, common.lock_timeout);
     write_json_file(common, runs);
-    print_stored(common, runs, plan.measures);
+    print_stored(common, runs);
     say_why(runs);
 }
 
@@ -175,7 +173,6 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
         plan.rehearse(session.control());
         return 0;
     }
-    if (!plan.measures) common.output = "none";
     check_results_file(session, common);
 
     const base::StopSignals signals;

@@ -65,7 +65,6 @@ RunFacts::RunFacts(Session& session, const Launch& launch, const vocabulary::Com
       launch_(launch),
       common_(common),
       on_gpus_(on_gpus),
-      program_(base::hash_of_contents("/proc/self/exe")),
       started_(std::time(nullptr)),
       meter_(session.control().rank(), launch.placements) {
     meter_.begin();
@@ -118,10 +117,6 @@ void RunFacts::complete_one(results::Run& run, const Origin& origin) const {
     run.version = version();
     run.git_revision = git_revision();
     run.hosts = host_rows(launch_.placements, on_gpus_);
-    run.context.push_back({"inputs", "program", program_});
-    for (const auto& [key, value, number] : run.config)
-        if (auto hash = vocabulary::hash_of_inputs(key, value); !hash.empty())
-            run.context.push_back({"inputs", key, std::move(hash)});
     add_warnings(run);
     add_context(run);
 }

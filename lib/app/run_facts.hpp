@@ -44,7 +44,6 @@ class RunFacts {
     const vocabulary::CommonSettings& common_;
     bool on_gpus_;
     base::Clock::time_point began_ = base::Clock::now();
-    std::string program_;   // hash of its file
     std::int64_t started_;  // seconds since 1970
     host::UseMeter meter_;
     std::unique_ptr<host::Monitor> monitor_;  // of --monitor, on the first rank of a host

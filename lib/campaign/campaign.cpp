@@ -199,6 +199,7 @@ void add_workload(Campaign& campaign, const Workload& workload) {
     }
     if (workload.worth) campaign.questions.push_back({campaign.sweeps.size(), *workload.worth});
     campaign.sweeps.push_back(sweep_of(workload, workload.request, this_machine()));
+    campaign.sweeps.back().inputs_hash.clear();  // its table has the runs of older programs, too
 }
 
 }  // namespace

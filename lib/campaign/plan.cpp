@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <map>
 #include <numeric>
 #include <random>
 #include <set>
@@ -96,7 +95,8 @@ Schema own_rows(const std::string& program) {
 
 // True for an option of a single run, such as --resume, which a sweep does not take.
 bool is_left_out(const Option& option) {
-    static const std::set<std::string> kNames{"expect-ranks", "ablation", "benchy-json"};
+    static const std::set<std::string> kNames{"expect-ranks", "ablation", "benchy-json",
+                                              "inputs-hash"};
     const bool of_one_run = option.role == Role::request || option.role == Role::kept;
     return of_one_run || kNames.contains(option.name);
 }
@@ -338,19 +338,17 @@ int default_threads(const Texts& rank_counts, const Launch& launch, const Machin
         1, machine.least_cores() / (launch.ranks_per_node > 0 ? launch.ranks_per_node : even));
 }
 
-void add_inputs(std::vector<Point>& points, const std::string& program) {
-    const auto own = base::hash_of_contents(base::program_beside("ranklab-" + program));
-    std::map<std::pair<std::string, std::string>, std::string> hashes;
-    for (auto& point : points) {
-        point.inputs = {{"program", own}};
-        for (std::size_t i = 1; i + 1 < point.words.size(); ++i) {
-            if (!point.words[i].starts_with("--")) continue;
-            const std::string name = point.words[i].substr(2), value = point.words[i + 1];
-            const auto [hash, is_new] = hashes.try_emplace({name, value});
-            if (is_new) hash->second = vocabulary::hash_of_inputs(name, value);
-            if (!hash->second.empty()) point.inputs.emplace_back(name, hash->second);
+// A hash of the program and of the files that options name.
+std::string inputs_hash(const SweepRequest& request) {
+    const Schema rows = rows_of(request.program);
+    std::string all = base::hash_of_contents(base::program_beside("ranklab-" + request.program));
+    for (const auto& [name, text] : request.passed)
+        if (rows.at(name).reads_files) {
+            all += base::hash_of_contents(text);
+            for (const auto& file : base::split(text, ','))  // or FILE:/DATASET
+                all += base::hash_of_contents(file.substr(0, file.find(":/")));
         }
-    }
+    return fmt::format("{:016x}", base::fingerprint(all));
 }
 
 // All points. Combinations that give the same command line are one point.
@@ -364,12 +362,12 @@ std::vector<Point> points_of(const Sweep& sweep, const SweepRequest& request,
         for (const auto& settings : combinations(dimensions)) {
             Point point = point_of(request, rows, settings, rank_count(ranks), threads);
             point.words.insert(point.words.end(),
-                               {"--label", sweep.label, "--output", sweep.output.string()});
+                               {"--label", sweep.label, "--output", sweep.output.string(),
+                                "--inputs-hash", sweep.inputs_hash});
             point.name = name_of(rank_counts, ranks, dimensions, settings);
             if (known.emplace(point.need.ranks, point.words).second)
                 points.push_back(std::move(point));
         }
-    add_inputs(points, sweep.program);
     return points;
 }
 
@@ -429,6 +427,7 @@ Sweep plan_sweep(const SweepRequest& request, const Machine& machine,
     Sweep sweep{.program = request.program,
                 .label = own.label.value_or("").empty() ? default_label : *own.label,
                 .output = own.output,
+                .inputs_hash = inputs_hash(request),
                 .repeat = own.repeat,
                 .seed = static_cast<std::uint64_t>(own.seed),
                 .limit_s = own.time_limit.value_or(0),

@@ -41,14 +41,13 @@ struct Point {
     std::string name;                ///< its options that vary in the sweep: "ranks=2,threads=1"
     std::vector<std::string> words;  ///< after "ranklab": "train", "--threads", "1"
     Need need;
-    /// Hashes of the program and of the files that options name, as a run stores them.
-    Settings inputs = {};
 };
 
 struct Sweep {
     std::string program;  ///< train, io or comm
     std::string label;    ///< identifies the sweep's runs in the results file
     std::filesystem::path output;
+    std::string inputs_hash = {};        ///< of the program and of the files that options name
     std::vector<std::string> keys = {};  ///< key columns of the sweep's table (keys_of in plan.cpp)
     std::vector<Point> points = {};
     int repeat = 1;

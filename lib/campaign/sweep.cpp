@@ -42,23 +42,10 @@ void visit_runs(const Sweep& sweep, const std::function<void(const Run&)>& look)
     results::ResultFile(sweep.output).visit(results::Detail::settings, wanted, [](Run&&) {});
 }
 
-bool is_typed_as(const Point& point, const Run& run) {
+bool is_of(const Point& point, const Run& run) {
     const std::string line = "ranklab " + base::shell_quote(point.words);
     return run.hosts.size() == static_cast<std::size_t>(point.need.ranks) && run.argv == line;
 }
-
-bool has_inputs_of(const Point& point, const Run& run) {
-    return std::ranges::all_of(point.inputs, [&](const auto& input) {
-        return run.fact("inputs", input.first) == input.second;
-    });
-}
-
-// What the results file has of a sweep.
-struct Stored {
-    std::vector<int> repetitions;  // of each point
-    std::string newest;            // when the last of these began
-    std::size_t others = 0;        // runs of the same commands, with other files or programs
-};
 
 // Complete repetitions of a point; a start of io makes one run per strategy.
 int repetitions_of(const std::string& strategies, const std::map<std::string, int>& runs) {
@@ -75,23 +62,20 @@ int repetitions_of(const std::string& strategies, const std::map<std::string, in
     return std::max(std::ranges::min(counts), count(strategies));
 }
 
-Stored stored_of(const Sweep& sweep) {
-    Stored stored;
+// Complete repetitions of each point in the results file. `newest`: when the last of them began.
+std::vector<int> stored_repetitions(const Sweep& sweep, std::string* newest = nullptr) {
     std::vector<std::map<std::string, int>> runs(sweep.points.size());
     visit_runs(sweep, [&](const Run& run) {
-        for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-            if (!is_typed_as(sweep.points[i], run)) continue;
-            if (!has_inputs_of(sweep.points[i], run)) {
-                ++stored.others;
-                continue;
+        for (std::size_t i = 0; i < sweep.points.size(); ++i)
+            if (is_of(sweep.points[i], run)) {
+                ++runs[i][run.setting("strategy")];
+                if (newest != nullptr) *newest = std::max(*newest, run.started_utc);
             }
-            ++runs[i][run.setting("strategy")];
-            stored.newest = std::max(stored.newest, run.started_utc);
-        }
     });
+    std::vector<int> repetitions;
     for (const auto& of_point : runs)
-        stored.repetitions.push_back(repetitions_of(sweep.strategies, of_point));
-    return stored;
+        repetitions.push_back(repetitions_of(sweep.strategies, of_point));
+    return repetitions;
 }
 
 std::string file_name(std::string text) {
@@ -102,30 +86,25 @@ std::string file_name(std::string text) {
     return text;
 }
 
-// Held while a sweep runs, so that a second one does not measure the same points.
-class Claim : base::Immovable {
-  public:
-    Claim(const Sweep& sweep, const fs::path& folder) {
-        std::string points;
-        for (const auto& point : sweep.points)
-            points += fmt::format("{} {}\n", point.need.ranks, base::shell_quote(point.words));
-        const fs::path path = folder / fmt::format("{:016x}.lock", base::fingerprint(points));
-        file_ = base::open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW);
-        if (!file_) base::throw_errno("open", path, errno);
-        if (std::string who; ::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-            base::read_up_to(file_, 200, who);
-            throw base::EnvironmentError(
-                fmt::format("{} measures this sweep; wait for its end, or give another label",
-                            base::printable(base::trim(who), 200)),
-                {"label"});
-        }
-        const auto me = fmt::format("process {} on {}\n", ::getpid(), host::host_name());
-        static_cast<void>(::ftruncate(file_.get(), 0) == 0 && base::write_whole(file_.get(), me));
+// Returns a lock, held while a sweep runs, so that a second one does not measure the same points.
+base::Descriptor lock_of(const Sweep& sweep, const fs::path& folder) {
+    std::string points;
+    for (const auto& point : sweep.points)
+        points += fmt::format("{} {}\n", point.need.ranks, base::shell_quote(point.words));
+    const fs::path path = folder / fmt::format("{:016x}.lock", base::fingerprint(points));
+    auto file = base::open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW);
+    if (!file) base::throw_errno("open", path, errno);
+    std::string who = fmt::format("process {} on {}\n", ::getpid(), host::host_name());
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        base::read_up_to(file, 200, who);
+        throw base::EnvironmentError(
+            fmt::format("{} measures this sweep; wait for its end, or give another label",
+                        base::printable(base::trim(who), 200)),
+            {"label"});
     }
-
-  private:
-    base::Descriptor file_;
-};
+    static_cast<void>(::ftruncate(file.get(), 0) == 0 && base::write_whole(file.get(), who));
+    return file;
+}
 
 fs::path logs_of(const Sweep& sweep) {
     const fs::path folder = sweep.output.parent_path() / (file_name(sweep.label) + ".logs");
@@ -139,22 +118,13 @@ class Conduct {
         : sweep_(sweep),
           say_(say),
           logs_(logs_of(sweep)),
-          claim_(sweep, logs_),
-          stored_(stored_of(sweep)),
-          tasks_(tasks_of(sweep, stored_.repetitions)) {}
+          lock_(lock_of(sweep, logs_)),
+          tasks_(tasks_of(sweep, stored_repetitions(sweep, &newest_))) {}
 
     int run() {
         const std::size_t all = sweep_.points.size() * static_cast<std::size_t>(sweep_.repeat);
         if (const auto done = all - tasks_.size(); done > 0)
-            say_(
-                fmt::format("{} of {} runs are stored, the last one on {}; another --label "
-                            "measures all",
-                            done, all, stored_.newest));
-        if (stored_.others > 0)
-            say_(
-                fmt::format("{} runs of this label had other files or another program: they stay "
-                            "stored, and are not counted",
-                            stored_.others));
+            say_(fmt::format("{} of {} runs are stored, the last one on {}", done, all, newest_));
         for (const Task& task : tasks_) {
             if (base::StopSignals::received() != 0) break;
             ++begun_;
@@ -203,8 +173,8 @@ class Conduct {
     const Sweep& sweep_;
     const Say& say_;
     fs::path logs_;
-    Claim claim_;
-    Stored stored_;
+    base::Descriptor lock_;
+    std::string newest_;
     std::vector<Task> tasks_;
     std::set<std::size_t> failed_;
     std::size_t begun_ = 0, done_ = 0;
@@ -215,12 +185,12 @@ class Conduct {
 }  // namespace
 
 int missing_processes(const Sweep& sweep) {
-    return static_cast<int>(tasks_of(sweep, stored_of(sweep).repetitions).size());
+    return static_cast<int>(tasks_of(sweep, stored_repetitions(sweep)).size());
 }
 
 std::string dry_run_text(const Sweep& sweep) {
     std::string text;
-    for (const Task& task : tasks_of(sweep, stored_of(sweep).repetitions))
+    for (const Task& task : tasks_of(sweep, stored_repetitions(sweep)))
         text += base::shell_quote(command_of(sweep, sweep.points[task.point])) + '\n';
     return text;
 }
@@ -236,9 +206,10 @@ int run_missing(const Sweep& sweep, const Say& say) {
 
 std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore) {
     if (!std::filesystem::exists(sweep.output)) return "";
-    const report::model::ChosenRuns runs(
-        results::ResultFile(sweep.output),
-        {.label = sweep.label, .conditions = {"command=" + sweep.program, "cut_short="}});
+    std::vector<std::string> conditions{"command=" + sweep.program, "cut_short="};
+    if (!sweep.inputs_hash.empty()) conditions.push_back("inputs-hash=" + sweep.inputs_hash);
+    const report::model::ChosenRuns runs(results::ResultFile(sweep.output),
+                                         {.label = sweep.label, .conditions = conditions});
     if (runs.headers().empty()) return "";
     const report::model::Groups groups(runs, {sweep.keys, {}, ignore});
     const std::string file = base::shell_path(sweep.output.string());

@@ -12,8 +12,7 @@ namespace ranklab::campaign {
 /// Shows a line to the user.
 using Say = std::function<void(const std::string&)>;
 
-/// The starts whose runs the results file lacks. Runs with other files or another program under the
-/// same names do not count.
+/// The starts whose runs the results file lacks; runs of other files or programs do not count.
 int missing_processes(const Sweep& sweep);
 
 /// The commands that run_missing() would start, one per line, quoted for a shell.

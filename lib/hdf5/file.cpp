@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <exception>
-#include <string_view>
 #include <utility>
 
 #include "base/error.hpp"
@@ -50,16 +49,10 @@ bool is_hdf5(const std::filesystem::path& path) {
     if (!base::irregular_kind(path).empty()) return false;  // opening a FIFO would block
     const auto file = base::open_file(path, O_RDONLY);
     if (!file && errno != EACCES && errno != EPERM && errno != EIO) return false;
-    if (!file) base::throw_read_errno("open", path, errno);
-    constexpr std::string_view kSignature = "\211HDF\r\n\032\n";
-    // A user's own block may precede the signature. H5Fis_hdf5 hides that a disk cannot be read.
-    for (std::uint64_t at = 0;; at = std::max<std::uint64_t>(512, 2 * at)) {
-        std::string bytes(kSignature.size(), ' ');
-        const auto got = base::read_whole(file.get(), bytes, at);
-        if (!got) base::throw_read_errno("read", path, errno);
-        if (*got < bytes.size()) return false;
-        if (bytes == kSignature) return true;
-    }
+    std::string byte;  // H5Fis_hdf5 hides that a disk cannot be read
+    if (!file || !base::read_up_to(file, 1, byte)) base::throw_read_errno("read", path, errno);
+    initialise();
+    return H5Fis_hdf5(path.c_str()) > 0;
 }
 
 void refuse_hdf5_target(const std::filesystem::path& path, const std::string& setting) {
@@ -188,50 +181,11 @@ std::vector<std::string> Group::members() const {
     return names;
 }
 
-namespace {
-
-bool has_reference(hid_t object) {
-    const auto is_one = [&](const Id& type) {
-        return check<H5Tdetect_class>("a type", type.get(), H5T_REFERENCE) > 0;
-    };
-    if (H5Iget_type(object) == H5I_DATASET && is_one(own<H5Dget_type>("a dataset", object)))
-        return true;
-    H5O_info_t info{};
-    check<H5Oget_info>("an object", object, &info);
-    for (hsize_t i = 0; i < info.num_attrs; ++i) {
-        const Id attribute = own<H5Aopen_by_idx>("an attribute", object, ".", H5_INDEX_NAME,
-                                                 H5_ITER_NATIVE, i, H5P_DEFAULT, H5P_DEFAULT);
-        if (is_one(own<H5Aget_type>("an attribute", attribute.get()))) return true;
-    }
-    return false;
-}
-
-// H5Ovisit's callback: ends the visit at the first object with a reference.
-herr_t note_reference(hid_t root, const char* name, const H5O_info_t*, void* found) noexcept {
-    try {
-        const Id object = own<H5Oopen>(name, root, name, H5P_DEFAULT);
-        if (!has_reference(object.get())) return 0;
-        *static_cast<std::string*>(found) = name;
-        return 1;
-    } catch (...) {
-        return -1;
-    }
-}
-
-}  // namespace
-
 void Group::copy_member(const std::string& name, const Group& to,
                         const std::string& new_name) const {
-    std::string found;
-    const Id member = own<H5Oopen>(path_of(name), id(), name.c_str(), H5P_DEFAULT);
-    check<H5Ovisit>(path_of(name), member.get(), H5_INDEX_NAME, H5_ITER_NATIVE, note_reference,
-                    &found);
-    if (!found.empty())
-        throw base::DataError(fmt::format(
-            "{} holds references to other objects, which a copy would not have; keep it in a file "
-            "of its own",
-            found == "." ? path_of(name) : fmt::format("{}/{}", path_of(name), found)));
-    check<H5Ocopy>(path_of(name), id(), name.c_str(), to.id(), new_name.c_str(), H5P_DEFAULT,
+    const Id how = own<H5Pcreate>(path_of(name), H5P_OBJECT_COPY);
+    check<H5Pset_copy_object>(path_of(name), how.get(), H5O_COPY_EXPAND_REFERENCE_FLAG);
+    check<H5Ocopy>(path_of(name), id(), name.c_str(), to.id(), new_name.c_str(), how.get(),
                    H5P_DEFAULT);
 }
 

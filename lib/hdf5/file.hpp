@@ -26,9 +26,8 @@ class Group : public Object {
     bool has(const std::string& name) const;
     /// Names in order of creation; sorted by name if the file does not track creation.
     std::vector<std::string> members() const;
-    /// Copies a member and everything below it, including objects that ranklab does not know.
-    /// Throws DataError if any of them holds references to objects, which would not lead to the
-    /// copies.
+    /// Copies a member and everything below it, including objects that ranklab does not know, and
+    /// objects to which its references lead.
     void copy_member(const std::string& name, const Group& to, const std::string& new_name) const;
 };
 

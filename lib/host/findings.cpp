@@ -234,21 +234,13 @@ Cases busy_cpus(const Evidence& evidence) {
     return cases;
 }
 
-// Open MPI and MPICH keep a few MiB of queues and buffers per rank there.
+// Open MPI keeps 4 MiB of messages per rank there.
 Cases little_shared_memory(const Evidence& evidence) {
-    constexpr double kOfARank = 4 << 20;
-    std::map<std::string, std::pair<double, double>> hosts;  // ranks and bytes
-    for (const auto& p : evidence.placements) {
-        auto& [ranks, bytes] = hosts[p.host];
-        ranks += 1;
-        bytes = p.shared_memory_bytes;
-    }
     Cases cases;
-    for (const auto& [host, of] : hosts)
-        if (const auto [ranks, bytes] = of; ranks > 1 && bytes > 0 && bytes < kOfARank * ranks)
-            cases.add(ranks * kOfARank / bytes,
-                      fmt::format("{}: /dev/shm has {} for {}", host, base::human_bytes(bytes),
-                                  counted(ranks, "rank")));
+    for (const auto& p : evidence.placements)
+        if (p.shared_memory_bytes > 0 && p.shared_memory_bytes < 8 << 20 && p.local_rank > 0)
+            cases.add(1, fmt::format("{}: /dev/shm has {}", p.host,
+                                     base::human_bytes(p.shared_memory_bytes)));
     return cases;
 }
 

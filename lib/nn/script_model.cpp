@@ -207,15 +207,11 @@ torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request)
     } catch (const base::Error&) {
         throw;
     } catch (const std::exception& error) {
-        const bool is_list = request.input.own.size() > 1 &&
-                             std::ranges::all_of(request.input.own,
-                                                 [](const auto& f) { return f.sizes.size() < 2; });
         throw base::OptionError(
-            fmt::format("{} cannot compute a batch of {} such samples: {}; {}", request.path,
-                        kCheckedBatch, reason_of(error),
-                        is_list ? "write x between the sizes of one input, as in 3x32x32"
-                                : "give the shape of one sample, and export a model whose code "
-                                  "fixes no batch size, type or device"),
+            fmt::format("{} cannot compute a batch of {} such samples: {}; give the shape of one "
+                        "sample with x between its sizes, and export a model whose code fixes no "
+                        "batch size, type or device",
+                        request.path, kCheckedBatch, reason_of(error)),
             {"input-shape"});
     }
 }

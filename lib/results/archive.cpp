@@ -66,16 +66,10 @@ void copy_runs(const std::vector<Entry>& entries, hdf5::File file) {
 
 // What two runs of one id have in common if they are the same run.
 std::string contents_of(const Run& run) {
-    std::string bytes;
-    for (const auto& text : {run.command, run.label, run.started_utc, run.argv, run.version,
-                             config_to_json(run.config), context_to_json(run.context),
-                             warnings_to_json(run.warnings), fmt::format("{}", run.duration_s)})
-        base::pack(bytes, text);
-    for (const auto& m : run.measurements) {
-        base::pack(bytes, m.name);
-        base::pack(bytes, m.samples);
-        base::pack(bytes, m.summary.median);
-    }
+    std::string bytes =
+        fmt::format("{} {} {} {} {} {}", run.argv, run.label, run.started_utc, run.duration_s,
+                    config_to_json(run.config), context_to_json(run.context));
+    for (const auto& m : run.measurements) base::pack(bytes, m.samples);
     return bytes;
 }
 

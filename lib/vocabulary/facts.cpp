@@ -33,10 +33,6 @@ constexpr auto kFacts = std::to_array<Fact>({
     {"process.mpi", surroundings, true},
     {"process.launcher", noted},
     {"process.instance", outcome},
-    {"inputs.program", noted},
-    {"inputs.data-dir", noted},
-    // Hashes of the contents of the files that an option names.
-    {"inputs.*", surroundings},
     {"output.*", outcome},
     {"storage.*", outcome},
     {"storage.participants", outcome},

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 
-#include "base/files.hpp"
-#include "base/text.hpp"
-
 namespace ranklab::vocabulary {
 namespace {
 
@@ -50,6 +47,8 @@ Schema made_common_settings() {
               "file")
         .real("stall-timeout", {&S::stall_timeout, Role::bookkeeping}, 0,
               "seconds without progress after which a rank ends the job; 0: never")
+        .text("inputs-hash", {&S::inputs_hash, Role::bookkeeping}, "HASH",
+              "given by ranklab sweep: a hash of the program and of the files that options name")
         .flag("dry-run", {&S::dry_run, Role::request},
               "print the effective configuration and do no work")
         .flag("force", {&S::force, Role::request},
@@ -119,18 +118,6 @@ const options::Option& setting_row(std::string_view name) {
     static const options::Option other;
     const auto* known = find_setting(name);
     return known == nullptr ? other : *known;
-}
-
-std::string hash_of_inputs(std::string_view setting, const std::string& value) {
-    const auto& option = setting_row(setting);
-    if (!option.reads_files || !value.ends_with(option.file_suffix)) return "";
-    std::string hashes = base::hash_of_contents(value);
-    if (!hashes.empty()) return hashes;
-    for (const auto& file : base::split(value, ',')) {
-        const std::string whole = base::hash_of_contents(file);  // or FILE:/DATASET
-        hashes += whole.empty() ? base::hash_of_contents(file.substr(0, file.find(":/"))) : whole;
-    }
-    return hashes.empty() ? "" : fmt::format("{:016x}", base::fingerprint(hashes));
 }
 
 bool matters_to(SettingUse use, std::string_view setting, std::string_view value) {

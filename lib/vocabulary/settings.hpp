@@ -21,6 +21,7 @@ struct CommonSettings {
     std::optional<std::string> config;
     std::string output = "results/ranklab.h5";  ///< "none": nothing is stored
     std::string label;
+    std::optional<std::string> inputs_hash;
     std::optional<std::string> json_file;
     std::optional<std::int64_t> warmup;
     std::int64_t seed = 1;
@@ -167,9 +168,6 @@ inline constexpr std::int64_t kMostThreads = 4096;
 const options::Option* find_setting(std::string_view name);
 /// The row; for an unknown name a default Option.
 const options::Option& setting_row(std::string_view name);
-
-/// A hash of the contents of the files that the setting's value names; "" if it names none.
-std::string hash_of_inputs(std::string_view setting, const std::string& value);
 
 /// Returns the run's value of a setting; "" if it has none.
 using OtherSettings = std::function<std::string(const std::string&)>;

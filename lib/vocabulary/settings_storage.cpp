@@ -13,7 +13,7 @@ void add_work(Schema& rows) {
         .text("strategy", {&S::strategy, kEssential, kInHeader}, "[,NAME]",
               "strategies to run (see --list); with several, each round makes one repetition of "
               "each, in random order, and a table compares them")
-        .integer("files", {&S::files, 'n', kEssential, kInHeader}, 0,
+        .integer("files", {&S::files, 'n', kEssential, kInHeader}, 1,
                  "number of records: files or datasets")
         .integer("size", {&S::size, 's', kEssential, kInHeader}, 1,
                  "a record is size x size float64")

@@ -167,14 +167,6 @@ def flip_last_value(path):
 
 
 class Work(Case):
-    def test_no_files_at_all(self):
-        file = self.folder / "none.h5"
-        result = ranklab("io", "-n", 0, "-s", 5, "--output", file, "--directory", self.folder / "o", ranks=3)
-        self.assertCode(result, 0)
-        self.assertIn("nothing was measured", result.stdout)
-        self.assertFalse(file.exists())
-        self.assertFalse((self.folder / "o").exists(), "what was written is still there")
-
     def test_reordered_reading_is_by_others_where_it_is_timed(self):
         file = self.folder / "r.h5"
         self.assertCode(ranklab("io", "--strategy", "binary,process-queue,mpi-send", "--dynamic", "-C", "-n", FILES, "-s", 8, "--ceilings", "off",

@@ -58,10 +58,11 @@ class SweepTest(cli.Case):
 
     def test_other_contents_of_a_file_are_another_point(self):
         sweep = ("comm", "--from-model", "buckets.csv", "-n", "5", "-w", "1", "--ranks", "2", "--repeat", "1")
-        for elements, others in ((100, ""), (100, ""), (200, "1 runs of this label")):
+        for elements, stored in ((100, 0), (100, 1), (200, 0)):
             (self.folder / "buckets.csv").write_text("# ranklab: the gradient buckets that a training step reduces, in their order\n"
                                                      f"bucket,parameters,elements,dtype,bytes\n0,1,{elements},float32,{4 * elements}\n")
-            self.assertIn(others, self.sweep(*sweep).stderr)
+            result = self.sweep(*sweep)
+            self.assertEqual(result.stderr.count("1 of 1 runs are stored"), stored)
         self.assertEqual(self.processes(), {("", 2): 2})
 
     def test_one_sweep_at_a_time_measures_a_point(self):

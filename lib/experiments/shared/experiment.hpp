@@ -77,7 +77,6 @@ struct Plan {
     std::vector<results::Setting> facts = {};
     bool uses_gpus = false;
     bool prints_as_nccl_tests = false;
-    bool measures = true;  ///< false: there is nothing to store
     /// What a dry run does besides printing the plan. Collective.
     std::function<void(comm::Communicator& control)> rehearse = [](auto&) {};
     /// Collective. Throws if the work is impossible. The runs hold measurements, tables,

@@ -103,7 +103,7 @@ void need_records(const StorageOptions& options) {
         options.job.directory /
         ((options.entry.shared_file ? "data" : "data00000") + options.entry.extension);
     std::error_code unknown;
-    if (options.job.files == 0 || fs::exists(first, unknown)) return;
+    if (fs::exists(first, unknown)) return;
     throw base::DataError(fmt::format("there is no {}; first write it with --strategy {} --keep",
                                       first.string(), options.entry.name));
 }

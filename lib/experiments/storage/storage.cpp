@@ -46,7 +46,6 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
     const auto config = settings_of(settings);
     return {.settings = std::move(settings),
             .facts = {{"bytes", fmt::format("{:.0f}", bytes), true}},
-            .measures = settled.settings.files > 0,
             .run = [strategies = settled.strategies, config](const RunContext& context) {
                 double need = 0;  // of one record, or a share of it, per process
                 for (const auto& one : strategies)

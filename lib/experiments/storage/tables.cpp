@@ -141,8 +141,7 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
              slowest > 0 ? numbers_mib / slowest : stats::kNone,
              seen.before && seen.before->bytes > 0 ? 100 * seen.before->share() : stats::kNone,
              seen.delivered ? static_cast<double>(*seen.delivered) / kMiB : stats::kNone,
-             options.job.files == 0 ? "nothing was read" : io::label_of(seen).text,
-             seen.file_system.name});
+             io::label_of(seen).text, seen.file_system.name});
     }
     return std::move(table).table();
 }
@@ -219,7 +218,7 @@ void add_storage_tables(results::Run& run, const StorageRecord& record,
                         base::real(record.writings.size() - warmup)));
     }
     if (!record.passes.empty()) add_reads(run, record, options, control);
-    if (options.measures_ceilings() && has_written && options.job.files > 0)
+    if (options.measures_ceilings() && has_written)
         run.tables.push_back(ceilings_table(record, options, control));
     run.tables.insert(run.tables.end(), record.tables.begin(), record.tables.end());
     run.warnings.insert(run.warnings.end(), record.warnings.begin(), record.warnings.end());
