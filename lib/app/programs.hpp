@@ -2,7 +2,6 @@
 #pragma once
 
 #include "experiments/shared/experiment.hpp"
-#include "experiments/shared/tool.hpp"
 
 namespace ranklab::app {
 

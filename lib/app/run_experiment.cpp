@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <set>
 
 #include "app/process.hpp"
@@ -146,6 +147,7 @@ int deliver(Session& session, const experiments::Plan& plan, const CommonSetting
         session.control(),
         [&] {
             if (session.is_root() && !runs.all.empty()) show_and_store(plan, common, runs.all);
+            if (session.is_root() && !runs.text.empty()) print_whole(runs.text);
         },
         // The other ranks' watchdogs must not end a wait of rank 0 for the results file's lock.
         [&] {
@@ -160,6 +162,7 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
         const std::string& command_line) {
     const options::Options given = merge_config(session, words, command_line);
     auto common = given.fields<CommonSettings>();
+    if (!experiment.makes_runs) common.output = "none", common.verbose = true;
     experiments::LaunchNeeds needs;
     comm::all_or_throw(session.control(), [&] { needs = experiment.needs(given); });
     const Launch launch = examine_launch(session, common, needs);
@@ -175,12 +178,14 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
     }
     check_results_file(session, common);
 
-    const base::StopSignals signals;
+    std::optional<base::StopSignals> signals;  // a verb does not poll: a signal ends it at once
+    if (experiment.makes_runs) signals.emplace();
     TerminalProgress& progress = session.progress();
     if (session.is_root() && !common.quiet) progress.speak();
     session.watch(common.stall_timeout);
     RunFacts facts(session, launch, common, plan.uses_gpus);
-    auto runs = plan.run({session.control(), progress, &session.start_up(), facts.counted_part()});
+    auto runs = plan.run(
+        {session.control(), progress, &session.start_up(), facts.counted_part(), version()});
     base::StopSignals::acknowledge();  // a signal that ended the work must not end the storing
     facts.gather();
     if (session.is_root() && !runs.all.empty())
@@ -188,32 +193,56 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
     return deliver(session, plan, common, runs);
 }
 
+Command command_of(const Experiment& experiment) {
+    Command command{{experiment.command, experiment.usage, experiment.summary, experiment.examples},
+                    experiment.options};
+    if (experiment.makes_runs)
+        command.schema.append(vocabulary::common_settings());
+    else
+        command.schema.section("Common").take(
+            vocabulary::common_settings(),
+            {"config", "expect-ranks", "stall-timeout", "dry-run", "quiet"});
+    describe_help(command.schema);
+    return command;
+}
+
+int run_on_ranks(const Experiment& experiment, const Command& command, const Words& words,
+                 const std::string& command_line) {
+    return run_mpi_program({.command = command,
+                            .work =
+                                [&](Session& session, const options::Options& given) {
+                                    return run(session, experiment, given, command_line);
+                                },
+                            .answers_early =
+                                [&](const options::Options& given) {
+                                    const auto common = given.fields<CommonSettings>();
+                                    if (!common.list) return false;
+                                    if (common.json) given.check_relations(common);
+                                    if (is_output_rank()) print_listings(experiment);
+                                    return true;
+                                },
+                            .needs = experiment.needs},
+                           words);
+}
+
 }  // namespace
 
 int run_experiment(int argc, char** argv, const Experiment& experiment) {
     base::StopSignals::note_warnings();
     const auto words = arguments_of(argc, argv);
-    const std::string command_line = command_line_of(experiment.command, words);
-    auto schema = experiment.options;
-    schema.append(vocabulary::common_settings());
-    describe_help(schema);
-    return run_mpi_program(
-        {.command = {{experiment.command, "[options]", experiment.summary, experiment.examples},
-                     std::move(schema)},
-         .work =
-             [&](Session& session, const options::Options& given) {
-                 return run(session, experiment, given, command_line);
-             },
-         .answers_early =
-             [&](const options::Options& given) {
-                 const auto common = given.fields<CommonSettings>();
-                 if (!common.list) return false;
-                 if (common.json) given.check_relations(common);
-                 if (is_output_rank()) print_listings(experiment);
-                 return true;
-             },
-         .needs = experiment.needs},
-        words);
+    return run_on_ranks(experiment, command_of(experiment), words,
+                        command_line_of(experiment.command, words));
+}
+
+int run_tool(int argc, char** argv, const experiments::Tool& tool) {
+    const auto words = arguments_of(argc, argv);
+    CommandGroup program{tool.command, tool.summary, "[options]", {}};
+    for (const auto& verb : tool.verbs) program.verbs.push_back(command_of(verb));
+    return run_verbs(program, words, [&](const Command& command, const Words& rest) {
+        const auto& verb =
+            *std::ranges::find(tool.verbs, command.text.command, &Experiment::command);
+        return run_on_ranks(verb, command, rest, command_line_of(tool.command, words));
+    });
 }
 
 }  // namespace ranklab::app

@@ -45,21 +45,21 @@ data::ConvertSpec spec_of(const options::Options& given, const ConvertSettings& 
     return spec;
 }
 
-ToolReport convert(const data::ConvertSpec& spec, const RunContext& around) {
+Runs convert(const data::ConvertSpec& spec, const RunContext& around) {
     const bool to_npy = is_hdf5_name(spec.inputs.front().string());
     std::string text;
     for (const auto& one : to_npy ? data::hdf5_to_npy(around.control, spec, around.progress)
                                   : data::npy_to_hdf5(around.control, spec, around.progress))
         text += fmt::format("{} -> {} [{}]\n", one.from, one.to, fmt::join(one.shape, ", "));
-    return {text, ""};
+    return {.text = text};
 }
 
 }  // namespace
 
-Verb convert_verb() {
+Experiment convert_verb() {
     using S = ConvertSettings;
     return {
-        .words = "convert",
+        .command = "data convert",
         .usage = "IN.npy[,IN2.npy] OUT.h5 | IN.h5 STEM [options]",
         .summary =
             "Turns npy volumes [D, H, W, C] into HDF5 datasets [C, D, H, W] (C = 4: /Nbody, C = "
@@ -84,13 +84,13 @@ Verb convert_verb() {
                       "the HDF5 dataset to store one npy file in (default: Nbody for 4 channels, "
                       "Hydro for 5)")
                 .flag("force", &S::force, "replace what is there already"),
-        .settle = [](const options::Options& given) -> ToolPlan {
-            const auto settings = given.fields<ConvertSettings>();
+        .settle = [](const auto& given, const auto& common, auto&) -> Plan {
+            const auto settings = given.template fields<ConvertSettings>();
             const auto spec = spec_of(given, settings);
-            return {
-                settings_of(given.effective(settings)),
-                {{"from", given.positional().front(), false}, {"to", spec.output.string(), false}},
-                [spec](const ToolPlace& place) { return convert(spec, place.context); }};
+            return {.settings = given.effective(settings, common),
+                    .facts = {{"from", given.positional().front(), false},
+                              {"to", spec.output.string(), false}},
+                    .run = [spec](const auto& context) { return convert(spec, context); }};
         }};
 }
 

@@ -16,31 +16,31 @@ using data::CosmologySpec;
 // Squares and products of such scales are finite in float32.
 constexpr double kLargestScale = 1e6;
 
-ToolReport make(const CosmologySpec& spec, const std::string& file, bool force,
-                const ToolPlace& place) {
+Runs make(const CosmologySpec& spec, const std::string& file, bool force,
+          const RunContext& context) {
     // At least one plane of the 9 channels, and of 4 channels' noise three planes.
-    need_memory(place.context.control, 4.0 * (9 + 4 * 3) * base::real(spec.edge * spec.edge),
+    need_memory(context.control, 4.0 * (9 + 4 * 3) * base::real(spec.edge * spec.edge),
                 "the planes that a rank makes at a time", {"edge"}, force);
-    const auto report = data::make_cosmology(place.context.control, spec, file, force,
-                                             place.version, place.context.progress);
+    const auto report =
+        data::make_cosmology(context.control, spec, file, force, context.version, context.progress);
     const std::string layout =
         spec.chunk == 0 ? "contiguous" : fmt::format("chunks [C, {0}, {0}, {0}]", spec.chunk);
     return {
-        fmt::format("{}: {}\n", file, base::human_bytes(static_cast<double>(report.bytes))) +
+        .text =
+            fmt::format("{}: {}\n", file, base::human_bytes(static_cast<double>(report.bytes))) +
             fmt::format("  /Nbody [4, {0}, {0}, {0}]  {1}  {2}\n  /Hydro [5, {0}, {0}, {0}]  {1}  "
                         "{3}\n",
                         spec.edge, layout, data::sum64_text(report.checksums[0]),
                         data::sum64_text(report.checksums[1])) +
-            fmt::format("Next: ranklab data verify {}\n", base::shell_path(file)),
-        ""};
+            fmt::format("Next: ranklab data verify {}\n", base::shell_path(file))};
 }
 
 }  // namespace
 
-Verb make_cosmology_verb() {
+Experiment make_cosmology_verb() {
     using S = CosmologySpec;
     return {
-        .words = "make cosmology",
+        .command = "data make cosmology",
         .usage = "[FILE.h5] --edge L [options]",
         .summary =
             "Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, into one HDF5 file: "
@@ -72,20 +72,21 @@ Verb make_cosmology_verb() {
                       "spread of a velocity component, in 9e7 cm/s")
                 .no_option({"cutoff", "gas-smoothing"},
                            "the smallest structure is 4 cells and gas is smoothed over 3"),
-        .settle = [](const options::Options& given) -> ToolPlan {
-            const auto spec = given.fields<CosmologySpec>();
+        .settle = [](const auto& given, const auto& common, auto&) -> Plan {
+            const auto spec = given.template fields<CosmologySpec>();
             if (spec.chunk > spec.edge)
                 throw base::OptionError(
                     fmt::format("--chunk {} is longer than --edge {}; give a shorter --chunk",
                                 spec.chunk, spec.edge));
-            auto to = given.fields<OutputSettings>();
+            auto to = given.template fields<OutputSettings>();
             const std::string file =
                 output_of(given, 0, to.output, fmt::format("cosmology-{}.h5", spec.edge));
             to.output = file;
-            return {settings_of(given.effective(to, spec)),
-                    {{"file", file, false},
-                     {"bytes", fmt::to_string(data::cosmology_bytes(spec)), true}},
-                    [=](const ToolPlace& place) { return make(spec, file, to.force, place); }};
+            return {
+                .settings = given.effective(to, spec, common),
+                .facts = {{"file", file, false},
+                          {"bytes", fmt::to_string(data::cosmology_bytes(spec)), true}},
+                .run = [=](const auto& context) { return make(spec, file, to.force, context); }};
         }};
 }
 

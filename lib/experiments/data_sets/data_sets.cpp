@@ -3,15 +3,25 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "comm/exchange.hpp"
 
 namespace ranklab::experiments {
 
 Tool data_sets_tool() {
-    return {"data",
-            "Makes, verifies and converts data sets; all ranks take part, and the bytes do not "
-            "depend on the number of ranks.",
-            {make_cosmology_verb(), make_cifar100_verb(), make_mnist_verb(), verify_verb(),
-             convert_verb()}};
+    Tool tool{"data",
+              "Makes, verifies and converts data sets; all ranks take part, and the bytes do not "
+              "depend on the number of ranks.",
+              {make_cosmology_verb(), make_cifar100_verb(), make_mnist_verb(), verify_verb(),
+               convert_verb()}};
+    for (auto& verb : tool.verbs) {
+        verb.makes_runs = false;
+        verb.settle = [settle = verb.settle](const auto& given, const auto& common, auto& control) {
+            Plan plan;
+            comm::all_or_throw(control, [&] { plan = settle(given, common, control); });
+            return plan;
+        };
+    }
+    return tool;
 }
 
 std::string output_of(const options::Options& given, std::size_t word,

@@ -4,18 +4,18 @@
 #include <optional>
 #include <string>
 
-#include "experiments/shared/tool.hpp"
+#include "experiments/shared/experiment.hpp"
 
 namespace ranklab::experiments {
 
 Tool data_sets_tool();
 
 /// The verbs, one file each.
-Verb make_cosmology_verb();
-Verb make_cifar100_verb();
-Verb make_mnist_verb();
-Verb verify_verb();
-Verb convert_verb();
+Experiment make_cosmology_verb();
+Experiment make_cifar100_verb();
+Experiment make_mnist_verb();
+Experiment verify_verb();
+Experiment convert_verb();
 
 /// The options of the verbs that write.
 struct OutputSettings {

@@ -26,19 +26,19 @@ struct ImageSetText {
 // The idx format counts images in 32 bits.
 constexpr std::int64_t kMostImages = std::numeric_limits<std::int32_t>::max();
 
-ToolReport make(const data::ImageFiles& set, const std::string& folder, bool force,
-                const RunContext& around) {
+Runs make(const data::ImageFiles& set, const std::string& folder, bool force,
+          const RunContext& around) {
     data::make_images(around.control, set, force, around.progress);
     std::string text;
     for (const auto& split : set.splits)
         for (const auto& file : split.files) text += fmt::format("{}\n", file.path.string());
-    return {text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(folder)), ""};
+    return {.text = text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(folder))};
 }
 
-Verb images_verb(const ImageSetText& text) {
+Experiment images_verb(const ImageSetText& text) {
     using S = ImageFilesSpec;
     return {
-        .words = fmt::format("make {}", text.name),
+        .command = fmt::format("data make {}", text.name),
         .usage = "[DIR] [options]",
         .summary = text.summary,
         .examples = text.examples,
@@ -56,22 +56,22 @@ Verb images_verb(const ImageSetText& text) {
                 .flag("force", &OutputSettings::force, "replace what is there already")
                 .fallback("train", text.train)
                 .fallback("test", text.test),
-        .settle = [text](const options::Options& given) -> ToolPlan {
-            const auto spec = given.fields<ImageFilesSpec>();
-            auto to = given.fields<OutputSettings>();
+        .settle = [text](const auto& given, const auto& common, auto&) -> Plan {
+            const auto spec = given.template fields<ImageFilesSpec>();
+            auto to = given.template fields<OutputSettings>();
             const std::string folder = output_of(given, 0, to.output, text.directory);
             to.output = folder;
             const auto set = text.files(folder, spec);
             return {
-                settings_of(given.effective(to, spec)),
-                {{"folder", folder, false}, {"bytes", fmt::to_string(set.bytes()), true}},
-                [=](const ToolPlace& place) { return make(set, folder, to.force, place.context); }};
+                .settings = given.effective(to, spec, common),
+                .facts = {{"folder", folder, false}, {"bytes", fmt::to_string(set.bytes()), true}},
+                .run = [=](const auto& context) { return make(set, folder, to.force, context); }};
         }};
 }
 
 }  // namespace
 
-Verb make_cifar100_verb() {
+Experiment make_cifar100_verb() {
     return images_verb(
         {.name = "cifar100",
          .summary = "Writes a synthetic set of 100 classes in CIFAR-100's binary format: "
@@ -87,7 +87,7 @@ Verb make_cifar100_verb() {
          .files = data::cifar100_files});
 }
 
-Verb make_mnist_verb() {
+Experiment make_mnist_verb() {
     return images_verb(
         {.name = "mnist",
          .summary = "Writes a synthetic set of 10 classes in MNIST's idx format, four files; "

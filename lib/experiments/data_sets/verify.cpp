@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
+#include "comm/exchange.hpp"
 #include "data/formats/verify.hpp"
 #include "experiments/data_sets/data_sets.hpp"
 
@@ -24,20 +26,26 @@ std::string table_of(const std::vector<data::FileVerdict>& verdicts) {
     return text;
 }
 
-ToolReport verify(const std::string& path, const RunContext& around) {
+Runs verify(const std::string& path, const RunContext& around) {
     const auto verdicts = data::verify(around.control, path, around.progress);
-    ToolReport report{table_of(verdicts), ""};
+    Runs report{.text = table_of(verdicts)};
+    std::string wrong;
     std::size_t bad = 0;
     for (const auto& v : verdicts)
-        if (!v.wrong.empty() && ++bad == 1) report.wrong = v.wrong;
-    if (bad > 1) report.wrong += fmt::format(" ({} of {} files are invalid)", bad, verdicts.size());
+        if (!v.wrong.empty() && ++bad == 1) wrong = v.wrong;
+    if (bad > 1) wrong += fmt::format(" ({} of {} files are invalid)", bad, verdicts.size());
+    try {
+        if (bad > 0) comm::throw_on_all<base::DataError>(around.control, 0, wrong);
+    } catch (const base::Error&) {
+        report.failure = std::current_exception();
+    }
     return report;
 }
 
 }  // namespace
 
-Verb verify_verb() {
-    return {.words = "verify",
+Experiment verify_verb() {
+    return {.command = "data verify",
             .usage = "FILE|DIR [options]",
             .summary =
                 "Says what a data file is and checks all of it: idx, CIFAR-100 binary, cosmology "
@@ -49,11 +57,11 @@ Verb verify_verb() {
                 "  mpirun -n 4 ranklab data verify train.h5                    the same, read by "
                 "four ranks\n",
             .options = options::Schema().positional(1, 1),
-            .settle = [](const options::Options& given) -> ToolPlan {
+            .settle = [](const auto& given, const auto& common, auto&) -> Plan {
                 const std::string path = given.positional().front();
-                return {{}, {{"path", path, false}}, [path](const ToolPlace& place) {
-                            return verify(path, place.context);
-                        }};
+                return {.settings = given.effective(common),
+                        .facts = {{"path", path, false}},
+                        .run = [path](const auto& context) { return verify(path, context); }};
             }};
 }
 

@@ -30,6 +30,7 @@ struct RunContext {
     base::ProgressSink& progress;
     host::StartUp* start_up = nullptr;  ///< nullptr: start-up is not measured
     CountedPart counting = {};
+    std::string version = {};  ///< of ranklab, for files that name the program that made them
 
     /// Ends the part of the start-up with this name.
     void started(const char* part) const {
@@ -66,8 +67,9 @@ Listing listing_of(std::string title, const std::vector<Entry>& catalogue) {
 /// them. Complete on rank 0; exit codes and validity are equal on all ranks. If a verification
 /// failed, the run has valid = false, an exit code, and the reason as its first warning.
 struct Runs {
-    std::vector<results::Run> all;
-    std::exception_ptr failure = {};  ///< error of a failed strategy, thrown once `all` is stored
+    std::vector<results::Run> all = {};
+    std::exception_ptr failure = {};  ///< of a rank's failure, thrown once the rest is delivered
+    std::string text = {};            ///< of a verb, for stdout, on rank 0
 };
 
 /// A run with settled options: checked, with defaults filled in, and constant.
@@ -116,20 +118,31 @@ struct LaunchNeeds {
 };
 
 struct Experiment {
-    std::string command;        ///< "train"
-    std::string summary;        ///< one sentence
-    std::string examples = {};  ///< command lines, for --help
+    std::string command;              ///< "train"
+    std::string usage = "[options]";  ///< what follows the command in the usage line
+    std::string summary;              ///< one sentence
+    std::string examples = {};        ///< command lines, for --help
     options::Schema options = {};
+    bool makes_runs = true;  ///< false: a verb of a Tool, which gives a text
     std::function<std::vector<Listing>()> listings = [] { return std::vector<Listing>{}; };
 
     /// Called before MPI starts, without the config file's options, and once more with them.
-    std::function<LaunchNeeds(const options::Options& given)> needs;
+    std::function<LaunchNeeds(const options::Options& given)> needs = [](const auto&) {
+        return LaunchNeeds{.mpi = false, .threads = 1};
+    };
 
     /// Collective. Settles the options that are open: defaults by model, ranks and hosts. Throws
     /// OptionError on all ranks if options are impossible. In `common` --threads is settled.
     std::function<Plan(const options::Options& given, const vocabulary::CommonSettings& common,
                        comm::Communicator& control)>
         settle;
+};
+
+/// A program with sub-commands (`ranklab data make cosmology ...`).
+struct Tool {
+    std::string command;  ///< "data"
+    std::string summary;
+    std::vector<Experiment> verbs;
 };
 
 /// Each program's experiment.
