@@ -13,6 +13,12 @@
 #include "vocabulary/facts.hpp"
 
 namespace ranklab::results {
+namespace {
+
+constexpr std::array<std::string_view, 4> kOutcomes{"passed", "failed", "not verified",
+                                                    "does not apply"};
+
+}  // namespace
 
 std::string kind_name(Kind kind) {
     static constexpr std::array<const char*, 4> kNames{"cost", "rate", "ratio", "count"};
@@ -66,14 +72,37 @@ double Run::median(std::string_view name) const {
     return measurement == nullptr ? stats::kNone : measurement->summary.median;
 }
 
-std::string Run::verified() const {
+std::string_view text_of(CheckOutcome outcome) {
+    return kOutcomes.at(base::number_of(outcome));
+}
+
+std::vector<CheckOutcome> Run::check_outcomes() const {
+    std::vector<CheckOutcome> outcomes;
     const Table* table = find_table("verification");
-    const auto* checks = table == nullptr ? nullptr : table->find<std::string>("result");
-    if (checks == nullptr || checks->empty()) return "not verified";
-    for (const auto& result : *checks)
-        if (result != "passed" && result != "does not apply")
-            return result == "failed" ? "NO" : result;
-    return std::ranges::find(*checks, "passed") == checks->end() ? "not verified" : "yes";
+    const auto* stored = table == nullptr ? nullptr : table->find<std::string>("result");
+    if (stored != nullptr)
+        for (const auto& text : *stored) {
+            const auto found = std::ranges::find(kOutcomes, text);
+            outcomes.push_back(found == kOutcomes.end() ? CheckOutcome::not_verified
+                                                        : CheckOutcome(found - kOutcomes.begin()));
+        }
+    return outcomes;
+}
+
+CheckOutcome Run::verified() const {
+    const auto outcomes = check_outcomes();
+    const auto has = [&](auto one) { return std::ranges::count(outcomes, one) > 0; };
+    if (has(CheckOutcome::failed)) return CheckOutcome::failed;
+    return has(CheckOutcome::passed) && !has(CheckOutcome::not_verified)
+               ? CheckOutcome::passed
+               : CheckOutcome::not_verified;
+}
+
+std::string Run::verified_text() const {
+    const auto outcome = verified();
+    return outcome == CheckOutcome::passed   ? "yes"
+           : outcome == CheckOutcome::failed ? "NO"
+                                             : "not verified";
 }
 
 void Run::mark_incomplete(const std::string& progress) {

@@ -56,6 +56,10 @@ inline constexpr SummaryField kSummaryFields[] = {
     {"ci95_low", [](stats::Summary& s) -> double& { return s.ci95.low; }},
     {"ci95_high", [](stats::Summary& s) -> double& { return s.ci95.high; }}};
 
+/// The result of a check in the table `verification`.
+enum class CheckOutcome { passed, failed, not_verified, does_not_apply };
+std::string_view text_of(CheckOutcome outcome);
+
 using Column = hdf5::Column;  ///< the name ends in the unit, if there is one
 
 /// A table of the experiment. All columns have equal length.
@@ -138,10 +142,11 @@ struct Run : RunHeader {
                   std::string_view details = "");
     /// The median of the measurement; NaN if there is none.
     double median(std::string_view name) const;
-    /// Summary of the table `verification`: "yes" if all checks that apply passed, "not verified"
-    /// if none applies. Otherwise the first applicable check that did not pass decides: "NO" if it
-    /// failed, else its result.
-    std::string verified() const;
+    std::vector<CheckOutcome> check_outcomes() const;
+    /// failed if a check failed, passed if all checks that apply passed, else not_verified.
+    CheckOutcome verified() const;
+    /// For people: "yes", "NO" or "not verified".
+    std::string verified_text() const;
     /// Marks a run whose job ended too early; `progress` says how far the run came.
     void mark_incomplete(const std::string& progress);
     /// Why the measurements are incomplete: "time limit", a signal ("SIGTERM"), "not complete"; ""

@@ -15,10 +15,9 @@
 namespace ranklab::experiments {
 
 void fill_verdicts(results::Run& run, const std::vector<CheckResult>& verdicts) {
-    static constexpr std::array kNames{"passed", "failed", "not verified", "does not apply"};
     results::Rows table("verification");
     for (const auto& [check, outcome, detail] : verdicts) {
-        table.add({check, kNames[base::number_of(outcome)], detail});
+        table.add({check, std::string(text_of(outcome)), detail});
         if (outcome != CheckOutcome::failed) continue;
         run.warnings.insert(run.warnings.begin(), detail);
         run.valid = false;

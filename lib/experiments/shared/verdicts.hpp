@@ -9,7 +9,7 @@
 
 namespace ranklab::experiments {
 
-enum class CheckOutcome { passed, failed, not_verified, does_not_apply };
+using results::CheckOutcome;
 
 struct CheckResult {
     std::string check;

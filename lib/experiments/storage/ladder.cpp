@@ -9,6 +9,7 @@
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/storage/record.hpp"
 #include "results/run.hpp"
+#include "vocabulary/facts.hpp"
 #include "vocabulary/names.hpp"
 
 namespace ranklab::experiments {
@@ -45,7 +46,7 @@ Nearest nearest_ceiling(const results::Run& run) {
     if (table == nullptr) return found;
     const auto& binds = *table->find<std::string>("binds");
     for (std::size_t i = 0; i < binds.size(); ++i) {
-        if (binds[i] == "yes") {
+        if (vocabulary::word_in(binds[i]) == vocabulary::FactWord::yes) {
             found.ceiling = table->find<std::string>("ceiling")->at(i);
             found.percent = table->find<double>("percent")->at(i);
         } else if (const auto& mark = table->find<std::string>("mark")->at(i); !mark.empty()) {
@@ -107,7 +108,7 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
                    run.median(vocabulary::kFileRate),
                    nearest.ceiling,
                    nearest.percent,
-                   run.verified(),
+                   run.verified_text(),
                    mark_of(run, nearest),
                    run.median(vocabulary::kReadRate),
                    reads ? run.fact("storage", "cache") : "",

@@ -29,9 +29,8 @@ void add_new(Names& names, const std::string& name) {
 // Whether the run has checks, none of which passed. A run without a table of checks was made by
 // another program, and counts.
 bool nothing_verified(const Run& run) {
-    const results::Table* table = run.find_table("verification");
-    const auto* checks = table == nullptr ? nullptr : table->find<std::string>("result");
-    return checks != nullptr && !checks->empty() && std::ranges::count(*checks, "passed") == 0;
+    const auto outcomes = run.check_outcomes();
+    return !outcomes.empty() && std::ranges::count(outcomes, results::CheckOutcome::passed) == 0;
 }
 
 // Why the run does not count; "" if it does.
@@ -40,7 +39,7 @@ std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     // Checked before `valid`, since a run that did not converge may be marked as invalid.
     if (code == base::ExitCode::invalid_measurement) return "not converged or cache-tainted";
     if (!run.valid) return "invalid";
-    if (run.verified() == "NO") return "verification failed";
+    if (run.verified() == results::CheckOutcome::failed) return "verification failed";
     if (code == base::ExitCode::time_limit) return "ended by the time limit";
     // A run below a threshold counts: leaving it out would hide a regression.
     if (run.exit_code != 0 && code != base::ExitCode::below_threshold)

@@ -17,6 +17,7 @@
 namespace ranklab::report::formats {
 namespace {
 
+using results::CheckOutcome;
 using results::Measurement;
 using results::Run;
 using results::Table;
@@ -257,11 +258,11 @@ std::string verification(const Run& run) {
     for (const auto& row : model::rows_of(run, "verification")) {
         const std::string check = row.text("check"), result = row.text("result");
         const std::string why = fmt::format("{}: {} ({})", result, check, row.text("detail"));
-        if (result == "passed")
+        if (result == text_of(CheckOutcome::passed))
             passed.push_back(check);
-        else if (result == "failed")
+        else if (result == text_of(CheckOutcome::failed))
             failed.push_back(why);
-        else if (result != "does not apply")
+        else if (result != text_of(CheckOutcome::does_not_apply))
             others.push_back(why);
     }
     if (!failed.empty()) return "NO; " + base::join(failed, "; ");

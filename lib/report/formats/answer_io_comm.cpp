@@ -13,6 +13,7 @@
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
+#include "vocabulary/facts.hpp"
 #include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
@@ -47,7 +48,7 @@ std::string phases(const Run& run) {
 // The ceiling that limits the strategy: of writing and fsync, or of opening and closing files.
 std::string nearest_ceiling(const Run& run) {
     for (const auto& row : model::rows_of(run, "ceilings"))
-        if (row.text("binds") == "yes")
+        if (vocabulary::word_in(row.text("binds")) == vocabulary::FactWord::yes)
             return fmt::format("{} of the {} that {} reaches", percent_text(row.number("percent")),
                                readable(row.number("value"), row.text("unit")),
                                row.text("ceiling"));

@@ -34,8 +34,8 @@ std::vector<Caveat> caveats_of_run(const Run& run, const Cores& cores) {
         // Independent ranks: their speed does not say how fast they train together.
         {CaveatKind::not_summed,
          run.hosts.size() > 1 && run.says(fact::kSumsGradients, FactWord::no)},
-        {CaveatKind::not_verified,
-         run.find_table("verification") != nullptr && run.verified() != "yes"}};
+        {CaveatKind::not_verified, run.find_table("verification") != nullptr &&
+                                       run.verified() != results::CheckOutcome::passed}};
     std::vector<Caveat> found;
     for (const auto& [kind, holds] : all)
         if (holds) found.push_back({kind});

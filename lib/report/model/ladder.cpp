@@ -19,6 +19,7 @@ namespace {
 
 using results::Measurement;
 using results::Run;
+using vocabulary::FactWord;
 
 constexpr const char* kAsFast = "as fast";  // as the fastest row: the intervals overlap
 
@@ -63,9 +64,11 @@ void add_row(Frame& table, const StoredRow& row, const Run& run) {
     table.rows.emplace_back();
     for (const Column& column : columns()) table.put(column, stored_cell(row, run, column.name));
     auto& caveats = table.rows.back().caveats;
-    const std::string& verified = table.at(table.rows.size() - 1, "verified").text;
-    if (verified == "NO") caveats.push_back({CaveatKind::invalid, "verification failed"});
-    if (verified != "NO" && verified != "yes") caveats.push_back({CaveatKind::not_verified});
+    const auto verified = vocabulary::word_in(row.text("verified"));
+    if (verified == FactWord::no)
+        caveats.push_back({CaveatKind::invalid, "verification failed"});
+    else if (verified != FactWord::yes)
+        caveats.push_back({CaveatKind::not_verified});
     if (const auto mark = row.text("mark"); !mark.empty())
         caveats.push_back({CaveatKind::said, mark});
 }
@@ -99,7 +102,8 @@ std::string value_text(const Frame& table, std::size_t row) {
 Places timed(const Frame& table, bool verified) {
     Places rows;
     for (std::size_t row = 0; row < table.rows.size(); ++row)
-        if (time_of(table, row) > 0 && (table.at(row, "verified").text == "yes") == verified)
+        if (time_of(table, row) > 0 &&
+            (vocabulary::word_in(table.at(row, "verified").text) == FactWord::yes) == verified)
             rows.push_back(row);
     std::ranges::stable_sort(rows, {}, [&](std::size_t row) { return time_of(table, row); });
     return rows;

@@ -112,7 +112,7 @@ Frame facts_frame(const Run& run) {
     add("label", run.label);
     add("started", run.started_utc);
     add("ranks, nodes", fmt::format("{}, {}", run.hosts.size(), model::node_count(run)));
-    add("verified", run.verified());
+    add("verified", run.verified_text());
     add("cut short", run.cut_short());
     add("ranklab", base::trim(run.version + " " + run.git_revision));
     for (const auto& [key, value, number] : run.config) add(key, value);
