@@ -17,6 +17,7 @@
 #include "host/process.hpp"
 #include "report/formats/formats.hpp"
 #include "results/result_file.hpp"
+#include "stats/difference.hpp"
 
 namespace ranklab::campaign {
 namespace {
@@ -125,6 +126,10 @@ class Conduct {
         const std::size_t all = sweep_.points.size() * static_cast<std::size_t>(sweep_.repeat);
         if (const auto done = all - tasks_.size(); done > 0)
             say_(fmt::format("{} of {} runs are stored, the last one on {}", done, all, newest_));
+        const auto needed = static_cast<int>(stats::fewest_runs(sweep_.points.size() - 1));
+        if (sweep_.points.size() > 1 && !tasks_.empty() && sweep_.repeat < needed)
+            say_(fmt::format("--repeat {} gives no verdict which is the fastest; --repeat {} can",
+                             sweep_.repeat, needed));
         for (const Task& task : tasks_) {
             if (base::StopSignals::received() != 0) break;
             ++begun_;

@@ -15,9 +15,6 @@ namespace {
 constexpr double kLevel = 0.05;
 constexpr double kPower = 0.8;
 constexpr std::size_t kMostExact = 50;  // most samples of both sides together in an exact test
-constexpr double kMostSplits = 5000;    // most splits that finer_tail enumerates
-// An exact test with a smaller size (Tail::attainable) loses power at kLevel, and is refined.
-constexpr double kCoarse = 0.0385;
 
 // Both sides in one sorted list. Mid-ranks are doubled, which makes them whole numbers.
 struct Pooled {
@@ -74,76 +71,11 @@ std::vector<double> splits_by_distance(const Pooled& all) {
     return by_distance;
 }
 
-// Shares of all splits, by how extreme they are compared with the observed one.
-struct Tail {
-    double beyond = 0;      ///< more extreme
-    double equal = 0;       ///< equally extreme
-    double attainable = 0;  ///< the largest p up to kLevel that the test can have
-    double p() const { return std::min(1.0, beyond + equal); }
-    double mid_p() const { return beyond + equal / 2; }
-};
-
-Tail tail_of(const std::vector<double>& by_distance, std::size_t seen, double splits) {
-    Tail tail;
-    double sum = 0;
-    for (std::size_t d = by_distance.size(); d-- > 0;) {
-        if (d > seen) tail.beyond += by_distance[d] / splits;
-        sum += by_distance[d];
-        if (sum / splits <= kLevel) tail.attainable = sum / splits;
-    }
-    tail.equal = by_distance[seen] / splits;
-    return tail;
-}
-
-// With few runs U takes few values, none with p near 5 %. Splits of equal U are then ordered by the
-// difference of their means. The test stays exact: a permutation test of (U, difference of means).
-Tail finer_tail(const Pooled& all, const std::vector<double>& b, double splits) {
-    const double centre = std::accumulate(all.values.begin(), all.values.end(), 0.0) /
-                          base::real(all.n()) * base::real(all.n_b);
-    // Distances are rounded to multiples of `unit`: sums of the same values in another order are
-    // equal.
-    const double unit = 1e-9 * (std::abs(centre) + all.values.back() - all.values.front());
-    using Distance = std::pair<long, double>;
-    const auto distance = [&](long sum2, double sum) {
-        return Distance{std::abs(sum2 - all.expected2()),
-                        unit > 0 ? std::round(std::abs(sum - centre) / unit) : 0};
-    };
-    std::vector<Distance> distances;
-    std::vector<char> in_b(all.n(), 0);
-    std::fill(in_b.end() - all.n_b, in_b.end(), 1);
-    do {
-        long sum2 = 0;
-        double sum = 0;
-        for (std::size_t i = 0; i < all.n(); ++i) {
-            if (in_b[i] == 0) continue;
-            sum2 += all.rank2[i];
-            sum += all.values[i];
-        }
-        distances.push_back(distance(sum2, sum));
-    } while (std::next_permutation(in_b.begin(), in_b.end()));
-    std::sort(distances.begin(), distances.end());
-    const auto seen = distance(all.sum2_b, std::accumulate(b.begin(), b.end(), 0.0));
-    // The number of splits at each distinct distance, the nearest first.
-    std::vector<double> counts;
-    std::size_t place = 0;
-    for (std::size_t i = 0; i < distances.size(); ++i) {
-        if (i == 0 || distances[i] != distances[i - 1]) counts.push_back(0);
-        ++counts.back();
-        if (distances[i] <= seen) place = counts.size() - 1;
-    }
-    return tail_of(counts, place, splits);
-}
-
-double exact_p(const Pooled& all, const std::vector<double>& b) {
+double exact_p(const Pooled& all) {
     const auto by_distance = splits_by_distance(all);
-    const double splits = std::accumulate(by_distance.begin(), by_distance.end(), 0.0);
-    Tail tail = tail_of(by_distance, std::abs(all.sum2_b - all.expected2()), splits);
-    if (std::min(all.n_a, all.n_b) < kFewestRuns || tail.attainable >= kCoarse) return tail.p();
-    if (splits <= kMostSplits && std::isfinite(all.values.front()) &&
-        std::isfinite(all.values.back()))
-        tail = finer_tail(all, b, splits);
-    // Many ties can keep the test coarse: Lancaster's mid-p (JASA 56, 1961) regains power.
-    return tail.attainable < kCoarse && all.ties > 0 ? tail.mid_p() : tail.p();
+    const auto seen = by_distance.begin() + std::abs(all.sum2_b - all.expected2());
+    return std::accumulate(seen, by_distance.end(), 0.0) /
+           std::accumulate(by_distance.begin(), by_distance.end(), 0.0);
 }
 
 double approximate_p(const Pooled& all) {
@@ -179,7 +111,7 @@ RankTest mann_whitney(std::span<const double> a, std::span<const double> b) {
     const double product = base::real(all.n_a) * base::real(all.n_b);
     RankTest test;
     test.effect = base::real(all.sum2_b - all.expected2()) / product;
-    test.p = all.n() <= kMostExact ? exact_p(all, *y) : approximate_p(all);
+    test.p = all.n() <= kMostExact ? exact_p(all) : approximate_p(all);
     return test;
 }
 
@@ -217,6 +149,15 @@ Verdict judge(const Difference& difference, double corrected_p, double min_effec
     return within ? Verdict::same : Verdict::too_noisy;
 }
 
+// The rank test's smallest p is that of one split and its mirror image, of all splits.
+std::size_t fewest_runs(std::size_t compared) {
+    double splits = 1;
+    for (std::size_t n = 1;; ++n) {
+        splits *= 2 * base::real(2 * n - 1) / base::real(n);  // (2n)! / n!^2
+        if (n >= kFewestRuns && 2 * base::real(compared) < kLevel * splits) return n;
+    }
+}
+
 std::size_t runs_needed(std::span<const double> a, std::span<const double> b, double min_effect,
                         std::size_t compared) {
     Spread spread;
@@ -232,7 +173,8 @@ std::size_t runs_needed(std::span<const double> a, std::span<const double> b, do
     const double test =
         std::numbers::pi / 3 * std::pow(normal_quantile(1 - kLevel / 2 / tests) + beta, 2);
     const double runs = 2 * test * variance / (min_effect * min_effect);
-    return std::max(kFewestRuns, static_cast<std::size_t>(std::min(1e9, std::ceil(runs))));
+    return std::max(fewest_runs(compared),
+                    static_cast<std::size_t>(std::min(1e9, std::ceil(runs))));
 }
 
 }  // namespace ranklab::stats

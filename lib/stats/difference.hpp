@@ -44,9 +44,12 @@ Difference difference(std::span<const double> a, std::span<const double> b);
 /// relative: 0.05 = 5 %.
 Verdict judge(const Difference& difference, double corrected_p, double min_effect, Better better);
 
+/// The fewest runs per side with which judge() can find a difference after Holm's correction over
+/// `compared` comparisons; at least kFewestRuns.
+std::size_t fewest_runs(std::size_t compared);
 /// Runs per side that detect a change of `min_effect` with 80 % power at the two-sided 5 % level,
-/// given the pooled spread of these runs and `compared` comparisons. At least kFewestRuns; 0 if
-/// both sides have fewer than 3 runs, so that the spread is not known.
+/// given the pooled spread of these runs and `compared` comparisons. At least
+/// fewest_runs(compared); 0 if both sides have fewer than 3 runs, so that the spread is not known.
 std::size_t runs_needed(std::span<const double> a, std::span<const double> b, double min_effect,
                         std::size_t compared = 1);
 

@@ -28,14 +28,17 @@ MedianEstimate estimate_median(std::span<const double> samples);
 /// The longer side of the interval divided by the median; NaN without an interval.
 double relative_half_width(const MedianEstimate& estimate);
 
+/// Student's t interval of the mean of independent samples; NaN below 2.
+Interval mean_interval(std::span<const double> samples);
+
 struct RatioEstimate {
     double ratio = kNone;
     Interval ci;
 };
 
-/// Ratio of the medians of paired samples, such as two measurements of one step. The bootstrap
-/// draws whole pairs, so that a disturbance of both samples of a pair cancels out. The interval is
-/// NaN below 6 pairs and if the sides have different sizes.
+/// Ratio of the medians of paired samples, such as two measurements of one step. The interval is
+/// the pairs' ratios' by order statistics, widened to contain the ratio, so that a disturbance of
+/// both samples of a pair cancels out; NaN below 6 pairs and if the sides have different sizes.
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator,
                                     std::span<const double> denominator);
 

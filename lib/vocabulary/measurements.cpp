@@ -145,8 +145,9 @@ constexpr std::array kQuantities{
             "Step time without communication, in pairs of steps after the run."),
     ratio_of(
         "overlap", more,
-        "1 - median(communication_exposed_s) / median(communication_s), bootstrap interval; "
-        "n/a outside 0 to 1, below 6 pairs, or if overlap_balance is not within 0.75 .. 1.25."),
+        "1 - median(communication_exposed_s) / median(communication_s), interval of the pairs' "
+        "ratios; n/a outside 0 to 1, below 6 pairs, or if overlap_balance is not within 0.75 .. "
+        "1.25."),
     ratio_of("overlap_balance", neither,
              "(median(communication_exposed_s) + communication_hidden_s) / "
              "median(communication_s): 1 if the times of transfers and of steps agree."),

@@ -52,6 +52,7 @@ class SweepTest(cli.Case):
         self.assertIn(left, (2, 3))
         result = self.sweep(*sweep)
         self.assertIn(f"[{left}/{left}]", result.stderr)
+        self.assertIn("--repeat 5", result.stderr, "repeats that give a verdict")
         self.assertIn("left", result.stderr)
         self.assertEqual(self.processes(), {("", 2): 2, ("", 3): 2})
         self.assertIn("ranks", result.stdout)

@@ -15,7 +15,7 @@
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/observer.hpp"
 #include "results/staged_file.hpp"
-#include "stats/distributions.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -189,10 +189,7 @@ bool is_clearly_longer(const std::vector<TrialTimes>& trials, const Part& a, con
         const auto parts = waterfall(of_round);
         longer.push_back(find(parts, a.part) - find(parts, b.part));
     }
-    const auto n = static_cast<double>(longer.size());
-    if (longer.size() < 3) return false;
-    const double error = deviation_of(longer) / std::sqrt(n - 1);
-    return stats::mean_of_finite(longer) > error * stats::student_quantile(0.975, n - 1);
+    return longer.size() >= 3 && stats::mean_interval(longer).low > 0;
 }
 
 }  // namespace

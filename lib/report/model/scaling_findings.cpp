@@ -39,8 +39,8 @@ stats::Difference advantage(const Groups& groups, const std::string& measurement
                                        : stats::difference(of_a, of_b);
 }
 
-// The best of at least two rows in a measurement that all of them have. `baseline`: one of the
-// rows, or kNoBaseline.
+// The best of at least two rows in a measurement that all of them have; Holm's correction allows
+// for comparing it with each. `baseline`: one of the rows, or kNoBaseline.
 Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
                 std::size_t baseline) {
     const auto name = [&](std::size_t row) { return groups.name(row); };
@@ -59,9 +59,16 @@ Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
         .ratio = advantage(groups, measurement, best, against).ratio};
     bool known = true;
     std::vector<std::string> disturbed;
+    std::vector<stats::Difference> over;
+    std::vector<double> p;
     for (std::size_t i = 1; i < rows.size(); ++i) {
-        const auto over = advantage(groups, measurement, best, rows[i]);
-        const auto found = stats::judge(over, over.test.p, stats::kMinEffect, stats::Better::more);
+        over.push_back(advantage(groups, measurement, best, rows[i]));
+        p.push_back(over.back().test.p);
+    }
+    p = stats::holm(p);
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        const auto found =
+            stats::judge(over[i - 1], p[i - 1], stats::kMinEffect, stats::Better::more);
         known = known && found != stats::Verdict::too_few_runs;
         if (found != stats::Verdict::better)
             finding.alike.push_back(name(rows[i]));

@@ -355,6 +355,20 @@ TEST(Scaling, AVerdictIsOfRunsAndSingleOnesDoNotTell) {
               Verdict::weak_scaling_undecided);
 }
 
+// The best of eight rows is compared with seven: their correction makes 5 runs a row too few.
+TEST(Scaling, TheBestOfManyRowsTakesMoreRuns) {
+    const auto of = [](int count) {
+        Runs runs;
+        for (int i = 0; i < 8; ++i)
+            for (auto& run : times(count, with(ranks(fmt::format("r{}", i), 2, i == 0 ? 0.1 : 0.2),
+                                               "sync", fmt::format("s{}", i))))
+                runs.push_back(std::move(run));
+        return verdict_of({"sync"}, runs);
+    };
+    EXPECT_EQ(of(5), Verdict::undecided);
+    EXPECT_EQ(of(6), Verdict::fastest_of_others);
+}
+
 TEST(Scaling, NoVerdictRestsOnRowsBesideDifferentLoad) {
     const auto of = [](double busy_alone, double busy_ranks, bool weak) {
         const auto as = [&](const StoredRun& run) { return weak ? run : strong(run); };
