@@ -183,9 +183,10 @@ CommandGroup program() {
     const auto where = options(1, 1).texts("where", &S::where, "CONDITION",
                                            "only runs that meet this condition: KEY=VALUE, !=, <, "
                                            "<=, > or >=; may be given several times");
-    const auto wait =
-        options::Schema().real("lock-timeout", &S::lock_timeout, 0,
-                               "seconds to wait for another job that holds the file's lock");
+    const auto wait = options::Schema()
+                          .real("lock-timeout", &S::lock_timeout, 0,
+                                "seconds to wait for another job that holds the file's lock")
+                          .in("seconds");
     return {
         "results",
         "Lists, checks, merges, exports and prunes the runs of results files.",

@@ -81,6 +81,7 @@ Schema own_rows(const std::string& program) {
         .integer("seed", &S::seed, {0, options::kWholeNumbers},
                  "seed of the points' order and of the program")
         .real("time-limit", &S::time_limit, 0.001, "time limit of each start, in seconds of work")
+        .in("seconds")
         .text("config", {&S::config, kEssential}, "FILE",
               "INI file of these options; the command line overrides it")
         .flag("dry-run", {&S::dry_run, kEssential, Role::request},

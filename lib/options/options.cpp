@@ -97,8 +97,9 @@ std::string what_it_takes(const Option& option, const std::string& value) {
             "G T are powers of 1024), not '{}'",
             option.minimum, shown);
     if (option.type == Type::real)
-        return fmt::format("must be a number of at least {} and at most {}, not '{}'",
-                           option.minimum, option.maximum, shown);
+        return fmt::format("must be a number of {}at least {} and at most {}, not '{}'",
+                           option.unit.empty() ? "" : option.unit + ", ", option.minimum,
+                           option.maximum, shown);
     const bool any = option.maximum >= static_cast<double>(kWholeNumbers);
     return fmt::format("must be a whole number of at least {:.0f}{}, not '{}'", option.minimum,
                        any ? "" : fmt::format(" and at most {:.0f}", option.maximum), shown);

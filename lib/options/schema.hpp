@@ -47,6 +47,7 @@ using Properties = std::map<std::string, std::vector<std::string>>;
 struct Option {
     std::string name;              ///< long name, without the dashes
     std::string placeholder = {};  ///< "N", "FILE", "a|b"
+    std::string unit = {};         ///< of integer and real, in a message: "seconds"
     std::string help;
     Type type = Type::text;
     std::optional<std::string> fallback = {};  ///< the default; nullopt: none
@@ -159,6 +160,8 @@ class Schema {
     Schema& bare(std::string value) { return change(&Option::bare, std::move(value)); }
     /// Lets the choice last added also take the name of a file with this suffix.
     Schema& or_file(std::string suffix) { return change(&Option::file_suffix, std::move(suffix)); }
+    /// Sets the unit of the number last added.
+    Schema& in(std::string unit) { return change(&Option::unit, std::move(unit)); }
     /// Sets the name that the option last added had in earlier versions.
     Schema& formerly(std::string name) { return change(&Option::former, std::move(name)); }
     Schema& needs(Relation relation);

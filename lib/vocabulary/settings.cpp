@@ -35,18 +35,22 @@ Schema made_common_settings() {
         .real("time-limit", {&S::time_limit, Role::bookkeeping}, 0.001,
               "end the work after this many seconds, with exit code 6, or 7 if the minimum of "
               "--target-ci (--steps or -i) is complete")
+        .in("seconds")
         .real("monitor", {&S::monitor, Role::bookkeeping}, {0.05, 3600},
               "seconds between samples of what hosts and ranks use: CPU, memory, network, files, "
               "GPUs, energy (without a value: 1)")
         .bare("1")
+        .in("seconds")
         // Not compared: runs are compared by the ranks that took part.
         .integer("expect-ranks", {&S::expect_ranks, Role::bookkeeping}, {1, 1'000'000'000},
                  "refuse to run (exit code 5) unless MPI connects this many ranks")
         .real("lock-timeout", {&S::lock_timeout, Role::bookkeeping}, 0,
               "seconds to wait for the results file's lock; then the run is stored in a separate "
               "file")
+        .in("seconds")
         .real("stall-timeout", {&S::stall_timeout, Role::bookkeeping}, 0,
               "seconds without progress after which a rank ends the job; 0: never")
+        .in("seconds")
         .text("inputs-hash", {&S::inputs_hash, Role::bookkeeping}, "HASH",
               "given by ranklab sweep: a hash of the program and of the files that options name")
         .flag("dry-run", {&S::dry_run, Role::request},

@@ -291,6 +291,7 @@ void add_way(Schema& rows) {
                 "ranks are ready (default: background between hosts, blocking within one)")
         .choice("compress", {&S::compress, kBetweenRanks, kDecidesNumbers},
                 {"none", "fp16", "bf16"}, "element type to which gradients are rounded for sending")
+        .needs({.other = "mode", .values = {"ddp"}})
         .needs({.other = "sync",
                 .because = "other strategies cannot compress",
                 .property = "compresses"})

@@ -112,21 +112,22 @@ std::vector<io::StrategyEntry> chosen_strategies(const std::string& given) {
 
 StorageCommand settle_storage(const options::Options& given,
                               const vocabulary::CommonSettings& common) {
-    StorageCommand command{given.fields<StorageSettings>(), common, {}};
-    auto& settings = command.settings;
-    vocabulary::settle(command.common.warmup, 0);
+    auto settings = given.fields<StorageSettings>();
+    auto settled_common = common;
+    vocabulary::settle(settled_common.warmup, 0);
     const auto chosen = chosen_strategies(settings.strategy);
     if (settings.ceilings == "auto")
         settings.ceilings = settings.repetitions > 1 || chosen.size() > 1 ? "on" : "off";
-    given.check_relations(settings, command.common);
+    given.check_relations(settings, settled_common);
     check_combination(settings, chosen);
     if (settings.trace) check_trace_file(*settings.trace);
+    StorageCommand command{effective(vocabulary::storage_settings(), settings, settled_common), {}};
     for (const auto& strategy : chosen) {
         StorageSettings own = settings;
         own.strategy = strategy.name;
         if (chosen.size() > 1)
             own.directory = (std::filesystem::path(settings.directory) / strategy.name).string();
-        command.strategies.push_back(settle_one(own, command.common, strategy));
+        command.strategies.push_back(settle_one(own, settled_common, strategy));
     }
     return command;
 }

@@ -41,8 +41,7 @@ std::vector<io::StrategyEntry> chosen_strategies(const std::string& names);
 
 /// The settled options of the command, and of each of its strategies in ladder order.
 struct StorageCommand {
-    vocabulary::StorageSettings settings;
-    vocabulary::CommonSettings common;
+    std::vector<options::Effective> settings;
     std::vector<StorageOptions> strategies;
 };
 

@@ -58,10 +58,10 @@ struct TracedStrategy {
 void write_trace(const std::string& path, const std::vector<TracedStrategy>& mine,
                  comm::Communicator& control);
 
-/// Makes the runs, one settled struct per strategy in ladder order, and for several strategies
-/// their comparison. Each round makes one repetition of every strategy, in random order, until each
+/// Makes the command's runs, one per strategy in ladder order, and for several strategies their
+/// comparison. Each round makes one repetition of every strategy, in random order, until each
 /// strategy has enough of them. If a strategy fails, the other strategies go on; a signal ends all.
 /// A strategy that ended before its first counted repetition has no run. Collective.
-Runs run_schedule(const std::vector<StorageOptions>& settled, const RunContext& context);
+Runs run_schedule(const StorageCommand& command, const RunContext& context);
 
 }  // namespace ranklab::experiments

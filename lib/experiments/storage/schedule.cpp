@@ -42,9 +42,11 @@ struct Entry {
 
 class Schedule : base::Immovable {
   public:
-    Schedule(const std::vector<StorageOptions>& settled, const RunContext& context)
-        : context_(context), random_(static_cast<std::uint64_t>(settled.front().common.seed)) {
-        for (const auto& options : settled) {
+    Schedule(const StorageCommand& command, const RunContext& context)
+        : command_(command),
+          context_(context),
+          random_(static_cast<std::uint64_t>(command.strategies.front().common.seed)) {
+        for (const auto& options : command.strategies) {
             entries_.push_back(std::make_unique<Entry>(options, context));
             turn_.of += options.warmup() + options.repetitions;
         }
@@ -62,8 +64,10 @@ class Schedule : base::Immovable {
         runs.failure = failure_;
         for (const auto& entry : entries_) add_run(*entry, runs.all);
         auto calls = calls_table(runs.all);
-        if (entries_.size() > 1 && !runs.all.empty())
+        if (entries_.size() > 1 && !runs.all.empty()) {
             runs.all.push_back(compared(runs.all, entries_.size(), signal_));
+            runs.all.back().config = settings_of(command_.settings);
+        }
         const auto& options = entries_.front()->options;
         if (options.profile && !runs.all.empty())
             runs.all.back().tables.push_back(std::move(calls));
@@ -192,6 +196,7 @@ class Schedule : base::Immovable {
         run.duration_s = entry.seconds;
     }
 
+    const StorageCommand& command_;
     const RunContext& context_;
     std::vector<std::unique_ptr<Entry>> entries_;
     Turn turn_{.number = 0, .of = 0};
@@ -202,8 +207,8 @@ class Schedule : base::Immovable {
 
 }  // namespace
 
-Runs run_schedule(const std::vector<StorageOptions>& settled, const RunContext& context) {
-    return Schedule(settled, context).runs();
+Runs run_schedule(const StorageCommand& command, const RunContext& context) {
+    return Schedule(command, context).runs();
 }
 
 }  // namespace ranklab::experiments

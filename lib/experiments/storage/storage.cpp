@@ -42,11 +42,10 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
         for (const auto& options : settled.strategies)
             if (options.write()) check_files(options);
     });
-    auto settings = effective(vocabulary::storage_settings(), settled.settings, settled.common);
-    const auto config = settings_of(settings);
-    return {.settings = std::move(settings),
+    return {.settings = settled.settings,
             .facts = {{"bytes", fmt::format("{:.0f}", bytes), true}},
-            .run = [strategies = settled.strategies, config](const RunContext& context) {
+            .run = [settled](const RunContext& context) {
+                const auto& strategies = settled.strategies;
                 double need = 0;  // of one record, or a share of it, per process
                 for (const auto& one : strategies)
                     if (const int writers = one.entry.participants(context.control.world_size());
@@ -56,10 +55,7 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
                                                   (one.entry.by_rows(one.job) ? writers : 1));
                 need_memory(context.control, need, "a record per process", {"size", "workers"},
                             strategies.front().common.force);
-                auto runs = run_schedule(strategies, context);
-                if (strategies.size() > 1 && !runs.all.empty())
-                    runs.all.back().config = config;  // of the comparison
-                return runs;
+                return run_schedule(settled, context);
             }};
 }
 

@@ -239,9 +239,20 @@ train::Compression compression_of(const TrainingSettings& settings) {
                                          : train::Compression::none;
 }
 
-void check_views(const TrainingSettings& settings) {
-    if (settings.trace_window && !settings.trace && !settings.nvtx)
+std::optional<StepWindow> parse_window(const TrainingSettings& settings) {
+    if (!settings.trace_window) return std::nullopt;
+    if (!settings.trace && !settings.nvtx)
         throw base::OptionError("--trace-window needs --trace or --nvtx");
+    const auto parts = base::split(*settings.trace_window, ':');
+    const auto first = base::number_in<std::int64_t>(parts.front()),
+               count = base::number_in<std::int64_t>(parts.back());
+    if (parts.size() == 2 && first && count && *first > 0 && *count > 0)
+        return StepWindow{*first, *count};
+    throw base::OptionError(fmt::format("--trace-window {}: give FIRST:COUNT, such as 5:2",
+                                        base::printable(*settings.trace_window, 40)));
+}
+
+void check_views(const TrainingSettings& settings) {
     if (settings.trace && settings.trace->empty())
         throw base::OptionError("--trace needs the name of a file, as in t.json");
     if (settings.tensorboard && settings.tensorboard->empty())
@@ -275,6 +286,7 @@ void settle_all(TrainingOptions& all, int world_size) {
     all.rate = settle_rate(settings, all.common);
     check_checkpoints(settings, world_size);
     check_views(settings);
+    all.trace_window = parse_window(settings);
     all.delay = parse_delay(settings.inject_delay.value_or(""), world_size);
 }
 

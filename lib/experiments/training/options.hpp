@@ -36,6 +36,11 @@ struct Delay {
 /// Throws OptionError for other texts; returns nothing for "".
 std::optional<Delay> parse_delay(const std::string& text, int world_size);
 
+/// `--trace-window FIRST:COUNT`: steps, counted from 1.
+struct StepWindow {
+    std::int64_t first = 1, count = 0;
+};
+
 /// The settled options of a run, and values that follow from several of them or have another type.
 /// If only --epochs is given, --warmup is settled once the number of samples is known.
 struct TrainingOptions {
@@ -50,6 +55,7 @@ struct TrainingOptions {
     train::LrSettings rate;  ///< total_steps 0: open until settle_lr_total
     Input input = Input::real;
     std::optional<Delay> delay;
+    std::optional<StepWindow> trace_window;
 
     std::uint64_t seed() const { return static_cast<std::uint64_t>(common.seed); }
     bool on_gpu() const { return settings.device == "cuda"; }

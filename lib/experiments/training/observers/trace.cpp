@@ -69,28 +69,20 @@ void add_rank(json& all, const json& trace, int rank) {
     }
 }
 
-struct StepWindow {
-    std::int64_t first = 1;  ///< counted from 1
-    std::int64_t count = 0;
-};
-
-// "FIRST:COUNT"; "" means three steps after the warm-up. Throws OptionError if the run does not
-// have these steps.
-StepWindow window_of(const std::string& text, const measure::Schedule& schedule) {
+// Without a window three steps after the warm-up. Throws OptionError if the run does not have its
+// steps.
+StepWindow window_of(const TrainingOptions& options, const measure::Schedule& schedule) {
     const std::int64_t last = schedule.total;
-    if (text.empty()) {
+    if (!options.trace_window) {
         const std::int64_t first = std::min(schedule.first + schedule.warmup + 1, last);
         return {first, std::min<std::int64_t>(3, last - first + 1)};
     }
-    const auto parts = base::split(text, ':');
-    const auto first = base::number_in<std::int64_t>(parts.front());
-    const auto count = base::number_in<std::int64_t>(parts.back());
-    if (parts.size() != 2 || !first || !count || *first <= schedule.first || *count < 1 ||
-        *count > last || *first > last - *count + 1)
+    const auto [first, count] = *options.trace_window;
+    if (first <= schedule.first || count > last || first > last - count + 1)
         throw base::OptionError(
-            fmt::format("--trace-window {}: give FIRST:COUNT within the run's steps, {} to {}",
-                        base::printable(text, 40), schedule.first + 1, last));
-    return {*first, *count};
+            fmt::format("--trace-window {}:{}: give FIRST:COUNT within the run's steps, {} to {}",
+                        first, count, schedule.first + 1, last));
+    return {first, count};
 }
 
 class TraceWindow final : public StepObserver {
@@ -103,8 +95,7 @@ class TraceWindow final : public StepObserver {
         // Without a GPU Kineto prints that it found none.
         if (!gpu_) ::setenv("KINETO_LOG_LEVEL", "5", /*overwrite=*/0);
         comm::all_or_throw(control_, [&] {
-            window_ =
-                window_of(observed.options.settings.trace_window.value_or(""), observed.schedule);
+            window_ = window_of(observed.options, observed.schedule);
             path_.empty() ? train::open_torch_cuda() : check_path();
         });
     }

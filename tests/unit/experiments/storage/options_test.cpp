@@ -54,8 +54,10 @@ TEST(StorageOptions, OfSeveralStrategiesAreOneEachWithAFolderOfItsOwn) {
     EXPECT_EQ(settled[0].strategy, "binary") << "in ladder order";
     EXPECT_EQ(settled[1].job.directory, "output/hdf5-serial");
     EXPECT_EQ(settled[1].ceilings, "on") << "they are compared";
-    EXPECT_EQ(command.settings.strategy, "hdf5-serial,binary");
-    EXPECT_EQ(command.settings.directory, "output");
+    results::Run compared;
+    compared.config = settings_of(command.settings);
+    EXPECT_EQ(compared.setting("strategy"), "hdf5-serial,binary");
+    EXPECT_EQ(compared.setting("directory"), "output");
 }
 
 TEST(StorageOptions, TakeAllAmongOtherStrategies) {
