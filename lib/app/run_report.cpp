@@ -117,8 +117,13 @@ std::string whole(const ChosenRuns& runs, const results::Run& run, const ReportS
 }
 
 void write_text(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
-    if (!runs.choice().id.empty())
-        return sink(whole(runs, runs.file().read(runs.choice().id), asked));
+    if (!runs.choice().id.empty()) {
+        const auto run = runs.file().read(runs.choice().id);
+        sink(whole(runs, run, asked));
+        for (const auto& caveat : report::model::caveats_of(run))  // a list has them as footnotes
+            sink(report::formats::screen_line("note", sentence(caveat)));
+        return;
+    }
     const auto headers = runs.headers();
     const std::size_t shown = asked.last ? headers.size() : kListed;
     const auto list = report::model::list_runs(runs.file(), headers, shown);

@@ -28,6 +28,7 @@ class Report(ReportCase):
         for format in ("text", "csv", "json"):
             text = self.read("--format", format, "--where", "ranks=2", "--where", "strategy=mpi-send")
             self.assertEqual([one for one in ids if one in text], [ids[1]], format)
+        self.assertIn("load by other processes", self.read("--run", ids[1]), "whoever shows a run's number shows its doubts")
         trace = json.loads(self.read("--format", "chrome-trace", "--run", ids[1], "--trace-steps", 2))
         self.assertEqual([one["run"] for one in trace["otherData"]["runs"]], [ids[1]])
         self.assertEqual({event["tid"] for event in trace["traceEvents"]}, {0, 1})

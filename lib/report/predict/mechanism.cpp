@@ -12,6 +12,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "forecast/step.hpp"
+#include "report/model/groups.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/evidence.hpp"
@@ -235,6 +236,18 @@ std::string text_of(const std::vector<Held>& held) {
                        readable(one.simulated_s, "s"));
 }
 
+// What makes the numbers of these runs doubtful, each run once.
+std::vector<Caveat> caveats_of(std::initializer_list<const results::Run*> runs) {
+    std::vector<Caveat> caveats;
+    for (const auto* const* run = runs.begin(); run != runs.end(); ++run)
+        if (std::find(runs.begin(), run, *run) == run)
+            for (const auto& one : model::caveats_of(**run))
+                if (one.kind != CaveatKind::single_run)
+                    caveats.push_back(
+                        {CaveatKind::said, "run " + (*run)->id + ": " + sentence(one)});
+    return caveats;
+}
+
 MechanismForecast forecast_of(const Setup& setup, bool force) {
     const auto& profile = *setup.evidence.profile;
     MechanismForecast found{
@@ -245,6 +258,8 @@ MechanismForecast forecast_of(const Setup& setup, bool force) {
     if (found.refusal.why != Why::none) return found;
     const auto held = held_against(setup);
     const auto [miss, range] = miss_of(held);
+    found.caveats =
+        caveats_of({&profile, setup.shared.run, held.empty() ? &profile : held.front().run});
     if (setup.on.ranks > 1) found.held = text_of(held);
     if (!force && std::max(miss, 1 / miss) > kMostMiss) {
         found.refusal = {Why::misses_its_runs,
@@ -310,6 +325,7 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
         if (refused || !one.held.empty())
             frame.rows.back().caveats = {
                 {CaveatKind::said, refused ? sentence(one.refusal) : one.held}};
+        std::ranges::copy(one.caveats, std::back_inserter(frame.rows.back().caveats));
     }
     frame.drop_empty_columns();
     if (frame.find("step_time_s") < frame.columns.size())
@@ -323,6 +339,8 @@ std::string json_of(const std::vector<MechanismForecast>& forecasts) {
     auto all = nlohmann::ordered_json::array();
     for (const auto& one : forecasts) {
         const bool refused = one.refusal.why != Why::none;
+        std::vector<std::string> notes;
+        for (const auto& caveat : one.caveats) notes.push_back(sentence(caveat));
         all.push_back({{"ranks", one.ranks},
                        {"work", one.work},
                        {"batch_size", one.batch},
@@ -335,7 +353,8 @@ std::string json_of(const std::vector<MechanismForecast>& forecasts) {
                        {"refused", refused},
                        {"reason", refused ? sentence(one.refusal) : ""},
                        {"why", name_of(one.refusal.why)},
-                       {"held_against", one.held}});
+                       {"held_against", one.held},
+                       {"notes", notes}});
     }
     return json_line({{"quantity", "step_time_s"}, {"unit", "s"}, {"forecasts", all}}) + "\n";
 }

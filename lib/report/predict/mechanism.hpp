@@ -39,6 +39,7 @@ struct MechanismForecast {
     forecast::Algorithm algorithm = forecast::Algorithm::measured;
     Refusal refusal = {};   ///< other than Why::none: there are no numbers
     std::string held = {};  ///< the nearest measured run and its simulation, as a sentence
+    std::vector<Caveat> caveats = {};  ///< of the runs that it rests on
 
     double exposed_s() const { return step_s - compute_s; }
 };

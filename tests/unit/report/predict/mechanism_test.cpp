@@ -288,5 +288,20 @@ TEST(Mechanism, AdvisesTheShortestStep) {
     EXPECT_FALSE(best_bucket_cap({}, {}, 2));
 }
 
+// Whoever shows a run's number shows its doubts, each run's once.
+TEST(Mechanism, SaysWhatMakesItsRunsDoubtful) {
+    auto runs = all_runs();
+    EXPECT_EQ(forecast(runs, {.ranks_per_node = 1}).caveats.size(), 2U)
+        << "the load was not measured in two runs";
+    for (auto& run : runs) run.context.push_back({"place", "quiet", "yes"});
+    EXPECT_TRUE(forecast(runs, {.ranks_per_node = 1}).caveats.empty());
+    runs.back().context.back().value = "no";
+    const std::vector disturbed{forecast(runs, {.ranks_per_node = 1})};
+    EXPECT_EQ(disturbed.front().caveats.size(), 1U);
+    EXPECT_NE(json_of(disturbed).find("run 4: load by other processes"), std::string::npos);
+    EXPECT_EQ(frame_of(disturbed).rows.front().caveats.size(), 2U)
+        << "and what it was held against";
+}
+
 }  // namespace
 }  // namespace ranklab::report::predict
