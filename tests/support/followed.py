@@ -92,14 +92,13 @@ class Trial:
 
 
 def printed(advice):
-    """What was printed of a saving: (from, to) in percent; a bound has no other end."""
-    low, high = advice.get("gain_percent_low"), advice.get("gain_percent_high")
-    return low, advice.get("at_most_percent") if high is None else high
+    """What was printed of a saving: (at least, at most) in percent; None where it has no such bound."""
+    return advice.get("at_least_percent"), advice.get("at_most_percent")
 
 
 def holds(advice, saved):
-    """The saving lies in the printed range, or below a bound of at most twice the saving; true where no number was printed."""
+    """Whether the saving lies in the printed range, or below a bound of at most twice the saving; None where no number was printed."""
     low, high = printed(advice)
     if high is None:
-        return True
+        return None
     return low <= saved <= high if low is not None else saved <= high <= 2 * saved

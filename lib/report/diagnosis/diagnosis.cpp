@@ -20,10 +20,10 @@ namespace {
 constexpr double kLeastLoss = 0.15;                  // of the step; from there on a loss is a bound
 constexpr double kSmallBatch = 0.15, kCheapSum = 2;  // the update's share of a rank's computing;
                                                      // the sum's time in updates
-constexpr const char* kLossNames[] = {"waiting for samples", "imbalance between nodes",
-                                      "imbalance in a node", "imbalance from step to step",
-                                      "waiting for a core",  "late handover of gradients",
-                                      "summing gradients"};
+constexpr const char* kLossNames[] = {"moving between replicas",     "waiting for samples",
+                                      "imbalance between nodes",     "imbalance in a node",
+                                      "imbalance from step to step", "waiting for a core",
+                                      "late handover of gradients",  "summing gradients"};
 
 void add_cores(Steps& all) {
     const auto& first = all.run.hosts.front();
@@ -41,23 +41,22 @@ void add_cores(Steps& all) {
     all.others = base::number_in(all.run.fact("place", "others_cores")).value_or(stats::kNone);
 }
 
-// Divides the waits for cores: ranklab's own threads and other processes compete for the host's
-// cores. A process that kept x cores busy while a thread of ours waited for the share w of its time
-// wanted x / (1 - w) cores. Others took at most what they used. Returns the share of the waits that
-// is a loss: waits for ranklab's loader and helper threads stay with the computing.
+// Divides the waits for cores: other processes have what the step would be shorter without them.
+// Ranklab's own threads, if they are more than the host's cores, wait for each other as long as
+// they compute, times their excess over the cores. Others took at most the CPU time that they used.
+// Returns the share of the waits that is a loss: waits for ranklab's loader and helper threads stay
+// with the computing.
 double share_cores(Steps& all) {
     const Parts& p = all.whole;
-    const double waited_s = p.lost_s(Parts::cores), waited = waited_s / p.step_s(),
+    const double waited_s = p.lost_s(Parts::cores),
                  wanted = (all.threads + p.decoding_s / p.step_s()) * all.ranks,
-                 excess = std::fmax(0, wanted - all.host_cores);
+                 own_s = p.computing_s() * std::fmax(0, wanted / all.host_cores - 1),
+                 most_s = all.others >= 0 ? all.others * p.step_s()
+                          : own_s > 0     ? 0
+                                          : waited_s;
     if (waited_s <= 0) return 0;
-    double others = excess > 0 ? 0 : 1;
-    if (all.others >= 0) {
-        const double demand = all.others / (1 - std::min(waited, 0.9));
-        others = demand > 0 ? demand / (demand + excess) : 0;
-        others = std::min(others, all.others * p.step_s() / waited_s);
-    }
-    const double share = all.oversubscribed() ? 1 : others;
+    const double others = std::clamp(waited_s - own_s, 0.0, most_s) / waited_s,
+                 share = all.oversubscribed() ? 1 : others;
     all.others_share = share > 0 ? others / share : 0;
     return share;
 }
@@ -138,6 +137,11 @@ constexpr CauseRow kCauses[] = {
                     ? p.fixed_s()
                     : 0;
      }},
+    {Cause::replicas, "communication", "replicas",
+     "bound by moving data between replicas: copying the batch, the parameters, the outputs and "
+     "the "
+     "gradients takes {lost}",
+     [](const Steps& all) { return all.whole.lost_s(Parts::replicas); }},
     {Cause::transfer, "communication", "transfer",
      "bound by communication: summing {bytes}gradients takes {lost} once the last rank has come",
      [](const Steps& all) { return all.whole.lost_s(Parts::transfer); }},
@@ -149,7 +153,7 @@ constexpr CauseRow kCauses[] = {
      }},
     {Cause::idle_cores, "compute", "idle_cores",
      "bound by computing: {computing} of the step; {idle} of the host's {host_cores} cores are "
-     "idle",
+     "free",
      [](const Steps& all) {
          return all.threads_for_cores() > all.threads ? kLeastLoss * all.whole.step_s() : 0;
      }},
@@ -193,7 +197,7 @@ std::string sentence_of(const CauseRow& row, const Steps& all) {
         fmt::arg("cores", all.own_cores), fmt::arg("host_threads", all.threads * all.ranks),
         fmt::arg("host_cores", all.host_cores), fmt::arg("last", last_rank(all)),
         fmt::arg("bytes", std::isfinite(bytes) ? readable(bytes, "B") + " of " : ""),
-        fmt::arg("idle", all.host_cores - all.threads * all.ranks),
+        fmt::arg("idle", fmt::format("{:.2g}", all.most_cores() - all.threads * all.ranks)),
         fmt::arg("computing", percent_text(p.percent_of(p.computing_s()))),
         fmt::arg("loss", kLossNames[loss]), fmt::arg("largest", cost(p.lost_s(loss))));
 }
@@ -226,6 +230,43 @@ Frame parts_frame(const Steps& all) {
     return frame;
 }
 
+// The newest run of the file that did the work of a run of --mode dp with a rank per replica, on as
+// many cores.
+std::optional<Run> with_ranks(const Run& dp, const results::ResultFile& file) {
+    const double replicas = predict::number_of(dp, setting::kReplicas, 0);
+    std::optional<Run> newest;
+    const auto is_alike = [&](const Run& other) {
+        Run same;
+        for (const auto& one : dp.config)  // the rank has the threads of all replicas
+            same.config.push_back(
+                {one.key, one.key == setting::kThreads ? other.setting(one.key) : one.value});
+        return other.valid && base::real(other.hosts.size()) == replicas &&
+               other.says(fact::kSumsGradients) && predict::is_same_work(other, same) &&
+               other.setting(setting::kGlobalBatchSize) == dp.setting(setting::kGlobalBatchSize) &&
+               model::cores_of(other).count == model::cores_of(dp).count;
+    };
+    if (replicas > 0)
+        file.visit(results::Detail::all, is_alike, [&](Run&& other) { newest = std::move(other); });
+    return newest;
+}
+
+// What replicas pay beside ranks: the parts of the step that differ by 1 % of it or more.
+std::string against_ranks(const Parts& dp, const Run& ranks) {
+    const Parts other = steps_of(ranks).whole;
+    std::vector<std::string> parts;
+    const auto add = [&](const std::string& name, double more_s) {
+        if (std::abs(dp.percent_of(more_s)) >= 1)
+            parts.push_back(fmt::format("{} {} {}", name, readable(std::abs(more_s), "s"),
+                                        more_s > 0 ? "more" : "less"));
+    };
+    add("computing", dp.computing_s() - other.computing_s());
+    for (std::size_t i = 0; i < Parts::kLosses; ++i)
+        add(kLossNames[i], dp.lost_s(Parts::Loss(i)) - other.lost_s(Parts::Loss(i)));
+    return fmt::format("it takes {} times as long as on {} (run {}, {} a step): {}",
+                       digits(dp.step_s() / other.step_s()), counted(ranks.hosts.size(), "rank"),
+                       ranks.id, readable(other.step_s(), "s"), base::join(parts, ", "));
+}
+
 }  // namespace
 
 std::string bound_of(Cause cause) {
@@ -250,7 +291,9 @@ Diagnosis diagnose(const Run& run, const std::optional<predict::CapAdvice>& cap)
 }
 
 Diagnosis diagnose(const Run& run, const results::ResultFile& file) {
-    const auto found = diagnose(run);
+    auto found = diagnose(run);
+    if (const auto ranks = with_ranks(run, file); ranks && steps_of(*ranks).measured)
+        found.why += "; " + against_ranks(steps_of(run).whole, *ranks);
     if (found.cause != Cause::transfer || !run.says(fact::kCapsBuckets)) return found;
     auto runs = predict::runs_for_mechanism({file, {}});
     std::erase_if(runs, [&](const Run& other) {
@@ -303,9 +346,10 @@ std::string json_of(const Diagnosis& found) {
 }
 
 std::string html_of(const Diagnosis& found) {
-    const std::string id = html_escape(found.run);
-    return fmt::format("<p>Run <a href=\"#run-{0}\">{0}</a>: {1}</p>\n", id,
-                       html_escape(found.why)) +
+    std::string text = html_escape(found.why);
+    for (const auto& caveat : found.caveats) text += "; " + html_escape(sentence(caveat));
+    return fmt::format("<p>Run <a href=\"#run-{0}\">{0}</a>: {1}</p>\n", html_escape(found.run),
+                       text) +
            report::html_of(found.parts) + report::html_of(found.advice);
 }
 

@@ -15,12 +15,14 @@ namespace ranklab::report::diagnosis {
 
 /// The parts of a mean step, in seconds.
 struct Parts {
-    /// Ascending levels: a typical rank's computing; with its wait for samples; the slowest node's
-    /// typical rank; the slowest rank; the step on cores of its own and a network that takes no
-    /// time; with the waits for cores; with a late handover of gradients; the measured step. A
-    /// typical rank is the lower median. A loss is the difference of two neighbours, its factor the
-    /// lower level over the upper one; the product of all factors is parallel().
+    /// Ascending levels: a typical rank's computing; with moving data between the replicas of
+    /// --mode dp; with its wait for samples; the slowest node's typical rank; the slowest rank; the
+    /// step on cores of its own and a network that takes no time; with the waits for cores; with a
+    /// late handover of gradients; the measured step. A typical rank is the lower median. A loss is
+    /// the difference of two neighbours, its factor the lower level over the upper one; the product
+    /// of all factors is parallel().
     enum Loss : std::size_t {
+        replicas,
         input,
         between_nodes,
         within_node,
@@ -31,7 +33,7 @@ struct Parts {
         kLosses
     };
     std::array<double, kLosses + 1> level_s{};
-    double update_s = 0;
+    double update_s = 0;                   ///< a typical rank's
     double reading_s = 0, decoding_s = 0;  ///< sums over the loader's threads of a rank
 
     double computing_s() const { return level_s.front(); }
@@ -41,7 +43,6 @@ struct Parts {
     Loss largest_loss() const;
     double factor(Loss loss) const { return level_s[loss] / level_s[loss + 1]; }
     double late_s() const { return lost_s(between_nodes) + lost_s(within_node) + lost_s(handover); }
-    double imbalance_s() const { return late_s() + lost_s(serialisation); }
     double loader_s() const { return reading_s + decoding_s; }
     /// Time that does not depend on the batch size: the update and the sum of gradients.
     double fixed_s() const { return update_s + lost_s(transfer); }
@@ -63,6 +64,7 @@ enum class Cause {
     ranks_on_cores,
     late_rank,
     uneven_steps,
+    replicas,
     transfer,
     small_batch,
     launches,
@@ -85,7 +87,8 @@ struct Diagnosis {
 };
 /// `run` is a training run with samples. `cap`: the best bucket cap by forecast, if known.
 Diagnosis diagnose(const results::Run& run, const std::optional<predict::CapAdvice>& cap = {});
-/// If summing gradients is the bound, forecasts the best bucket cap from the file's runs.
+/// If summing gradients is the bound, forecasts the best bucket cap from the file's runs; a run of
+/// --mode dp is compared with the file's newest run of a rank per replica.
 Diagnosis diagnose(const results::Run& run, const results::ResultFile& file);
 
 /// The first option to try with its saving: "--workers 4 saves 30 % .. 40 % of the time per

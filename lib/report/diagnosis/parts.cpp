@@ -2,6 +2,7 @@
 // Tools for HPC 2017) of parallel steps, relative to a typical rank, with factors for the wait for
 // input and for cores.
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -72,7 +73,7 @@ Parts parts_of_trials(const results::Run& run) {
 }  // namespace
 
 Parts::Loss Parts::largest_loss() const {
-    Loss largest = input;
+    Loss largest = replicas;
     for (std::size_t i = 1; i < kLosses; ++i)
         if (lost_s(Loss(i)) > lost_s(largest)) largest = Loss(i);
     return largest;
@@ -93,7 +94,12 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
     const Values step = samples(vocabulary::kStepTime), input = samples("data_time_s"),
                  wait = samples("sync_exposed_time_s"), update = samples("optimizer_time_s"),
                  cores = samples("core_wait_time_s"), in_sync = samples("core_wait_in_sync_time_s");
-    Values computing(ranks), busy(ranks), whole(ranks), ideal(ranks), shared(ranks);
+    Values moving(step.size());
+    for (const auto* phase :
+         {"scatter_time_s", "replicate_time_s", "gather_time_s", "reduce_time_s"})
+        std::ranges::transform(moving, samples(phase), moving.begin(), std::plus());
+    Values computing(ranks), useful(ranks), busy(ranks), whole(ranks), ideal(ranks), shared(ranks),
+        updating(ranks);
     double shared_in_sync = 0;
     for (std::size_t row = 0; row < step.size(); row += ranks) {
         double most_in_sync = 0, transfer = std::numeric_limits<double>::infinity();
@@ -101,7 +107,8 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
             const std::size_t i = row + rank;
             const double own = step[i] - wait[i],
                          lost = core_share * std::min(cores[i], std::max(0.0, own - input[i]));
-            computing[rank] += own - lost - input[i];
+            computing[rank] += own - lost - input[i] - moving[i];
+            useful[rank] += own - lost - input[i];
             busy[rank] += own - lost;
             whole[rank] += step[i];
             ideal[rank] += own - lost - update[i];
@@ -112,19 +119,21 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
         for (Values* const times : {&ideal, &shared})
             if (synchronised) times->assign(ranks, std::ranges::max(*times));
         for (std::size_t rank = 0; rank < ranks; ++rank) {
+            updating[rank] += update[row + rank];
             ideal[rank] += update[row + rank];
             shared[rank] += update[row + rank];
         }
         shared_in_sync += core_share * std::min(most_in_sync, transfer);
     }
     const double slowest = std::ranges::max(shared) + shared_in_sync;
-    Parts found{.level_s = {typical(computing), typical(busy), slowest_node(busy, run.hosts),
-                            std::ranges::max(busy), std::ranges::max(ideal), slowest,
-                            slowest + steps * handover_s(run, (slowest - typical(busy)) / steps),
-                            std::ranges::max(whole)},
-                .update_s = stats::mean_of_finite(update),
-                .reading_s = mean("loader_read_time_s"),
-                .decoding_s = mean("loader_decode_time_s") + mean("loader_augment_time_s")};
+    Parts found{
+        .level_s = {typical(computing), typical(useful), typical(busy),
+                    slowest_node(busy, run.hosts), std::ranges::max(busy), std::ranges::max(ideal),
+                    slowest, slowest + steps * handover_s(run, (slowest - typical(busy)) / steps),
+                    std::ranges::max(whole)},
+        .update_s = typical(updating) / steps,
+        .reading_s = mean("loader_read_time_s"),
+        .decoding_s = mean("loader_decode_time_s") + mean("loader_augment_time_s")};
     auto& levels = found.level_s;
     for (double& level : levels) level = std::min(level, levels.back()) / steps;
     // A typical rank of a node may be faster than a typical rank of all nodes.

@@ -7,7 +7,7 @@
 
 #include "report/diagnosis/diagnosis.hpp"
 #include "report/model/values.hpp"
-#include "stats/distributions.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::report::diagnosis {
 
@@ -39,11 +39,11 @@ struct Steps {
         return (1 - std::min(host_cores / ranks, own_cores) / threads) * whole.computing_s() +
                whole.lost_s(Parts::serialisation) + whole.lost_s(Parts::transfer);
     }
-    // The threads that a rank could have on the cores that decoding and other processes leave free,
-    // or nearly so.
+    // The cores of a host that ranklab can have: a thread beside another process gets half a core.
+    double most_cores() const { return host_cores - std::fmax(others, 0) / 2; }
+    // The threads that a rank could have on the cores that decoding leaves free, or nearly so.
     double threads_for_cores() const {
-        return std::floor((host_cores - std::fmax(others, 0)) / ranks -
-                          whole.decoding_s / whole.step_s() + 0.25);
+        return std::floor(most_cores() / ranks - whole.decoding_s / whole.step_s() + 0.25);
     }
     double start_up_s() const { return run.median("time_to_first_step_s"); }
     double start_up_percent() const {
@@ -56,12 +56,8 @@ struct Steps {
         if (blocks.empty()) return of(whole);
         std::vector<double> values;
         for (const auto& block : blocks) values.push_back(of(block));
-        const double value = of(whole), n = static_cast<double>(blocks.size()),
-                     mean = stats::mean_of_finite(values);
-        double squares = 0;
-        for (const double one : values) squares += std::pow(one - mean, 2);
-        const double half =
-            stats::student_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
+        const auto [low, high] = stats::mean_interval(values);
+        const double value = of(whole), half = (high - low) / 2;
         return {value, {std::max(0.0, value - half), std::min(1.0, value + half)}};
     }
 };

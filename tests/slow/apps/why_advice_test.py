@@ -19,7 +19,7 @@ class Gains(cli.Case):
             for one in trial.diagnosed()["advice"]:
                 saved = trial.saved(one["option"], ROUNDS)
                 print(f"{name}: {one}: saved {saved:.0f} %")
-                if not followed.holds(one, saved):
+                if followed.holds(one, saved) is False:
                     missed.append((name, one, saved))
         self.assertLessEqual(len(missed), 1, missed)
 

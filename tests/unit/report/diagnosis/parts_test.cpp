@@ -52,15 +52,15 @@ std::vector<Levels> levels() {
     auto slow_node = waiting_run(4, {1, 1, 3, 3}, {0, 0, 0, 0}, 0);
     for (const std::size_t rank : {2, 3}) slow_node.hosts[rank].host = "n2";
     return {
-        {"a slow node", slow_node, {1, 1, 3, 3, 3, 3, 3, 3}},
-        {"one rank", waiting_run(1, {3, 5}, {0, 0}, 0), {4, 4, 4, 4, 4, 4, 4, 4}},
-        {"waits for samples", waiting_run(1, {1, 1}, {3, 3}, 0), {1, 4, 4, 4, 4, 4, 4, 4}},
-        {"a slow rank", waiting_run(2, {1, 3, 1, 3}, {0, 0, 0, 0}, 0), {1, 1, 1, 3, 3, 3, 3, 3}},
+        {"a slow node", slow_node, {1, 1, 1, 3, 3, 3, 3, 3, 3}},
+        {"one rank", waiting_run(1, {3, 5}, {0, 0}, 0), {4, 4, 4, 4, 4, 4, 4, 4, 4}},
+        {"waits for samples", waiting_run(1, {1, 1}, {3, 3}, 0), {1, 1, 4, 4, 4, 4, 4, 4, 4}},
+        {"a slow rank", waiting_run(2, {1, 3, 1, 3}, {0, 0, 0, 0}, 0), {1, 1, 1, 1, 3, 3, 3, 3, 3}},
         {"now one, now another",
          waiting_run(2, {1, 3, 3, 1}, {0, 0, 0, 0}, 0),
-         {2, 2, 2, 2, 3, 3, 3, 3}},
-        {"a slow network", waiting_run(2, {2, 2}, {0, 0}, 2), {2, 2, 2, 2, 2, 2, 2, 4}},
-        {"one is late for samples", waiting_run(2, {2, 2}, {0, 4}, 0), {2, 2, 2, 6, 6, 6, 6, 6}},
+         {2, 2, 2, 2, 2, 3, 3, 3, 3}},
+        {"a slow network", waiting_run(2, {2, 2}, {0, 0}, 2), {2, 2, 2, 2, 2, 2, 2, 2, 4}},
+        {"one is late for samples", waiting_run(2, {2, 2}, {0, 4}, 0), {2, 2, 2, 2, 6, 6, 6, 6, 6}},
     };
 }
 
@@ -84,7 +84,7 @@ TEST(Parts, LevelsOfTheMeanStep) {
 TEST(Parts, TheIdealNetworkHasNoBarrierAfterTheUpdate) {
     const auto run = steps_run(2, {4, 4, 4, 4}, {0, 0, 0, 0}, {2, 0, 0, 2}, {0, 2, 0, 0});
     // The sums end after 2 and max(2 + 4, 4 + 2) = 6 s.
-    EXPECT_DOUBLE_EQ(2 * whole_of(run).level_s[4], 6);
+    EXPECT_DOUBLE_EQ(2 * whole_of(run).level_s[5], 6);
 }
 
 TEST(Parts, RanksThatDoNotSumDoNotWait) {
@@ -108,12 +108,27 @@ results::Run with_core_waits(results::Run run, const Values& outside, const Valu
     return run;
 }
 
+// The four phases in which --mode dp moves data are no computing.
+TEST(Parts, MovingBetweenReplicasIsALossOfItsOwn) {
+    auto run = steps_run(1, {10, 10}, {1, 1}, {0, 0}, {1, 1});
+    for (const auto* phase :
+         {"scatter_time_s", "replicate_time_s", "gather_time_s", "reduce_time_s"})
+        run.measurements.push_back(
+            {phase, "s", results::Kind::cost, "max", "step", 1, {1.5, 1.5}, {}, {}});
+    run.config[0].value = "dp";
+    run.config.push_back({"replicas", "2", true});
+    EXPECT_THAT(whole_of(run).level_s, ElementsAre(3, 9, 10, 10, 10, 10, 10, 10, 10));
+    const auto found = diagnose(run);
+    EXPECT_EQ(found.cause, Cause::replicas);
+    EXPECT_EQ(found.advice.at(0, "option").text, "mpirun -n 2 ranklab train --mode ddp");
+}
+
 // A rank that waits for a core is not late, and what it computes is not longer.
 TEST(Parts, WaitsForCoresAreALossOfTheirOwn) {
     const auto run = with_core_waits(waiting_run(2, {2, 4}, {0, 0}, 2), {0, 2}, {0, 0});
-    EXPECT_THAT(whole_of(run).level_s, ElementsAre(2, 2, 2, 2, 2, 4, 4, 6));
-    EXPECT_THAT(parts_of(run, 0, 1, 0.5).level_s, ElementsAre(2, 2, 2, 3, 3, 4, 4, 6));
-    EXPECT_THAT(parts_of(run, 0, 1, 0).level_s, ElementsAre(2, 2, 2, 4, 4, 4, 4, 6));
+    EXPECT_THAT(whole_of(run).level_s, ElementsAre(2, 2, 2, 2, 2, 2, 4, 4, 6));
+    EXPECT_THAT(parts_of(run, 0, 1, 0.5).level_s, ElementsAre(2, 2, 2, 2, 3, 3, 4, 4, 6));
+    EXPECT_THAT(parts_of(run, 0, 1, 0).level_s, ElementsAre(2, 2, 2, 2, 4, 4, 4, 4, 6));
 }
 
 // In the sum they are a loss only after the last rank has come.
@@ -149,7 +164,7 @@ TEST(Parts, OfAnAblationAreTheWaterfalls) {
                                         {"rest", 0.5}})
         falls.add({std::string(part), seconds, 0.0, 0.0, 0.0});
     run.tables.push_back(std::move(falls).table());
-    EXPECT_THAT(parts_of(run, 0, 0).level_s, ElementsAre(2, 2, 2, 3, 3, 3, 3, 7));
+    EXPECT_THAT(parts_of(run, 0, 0).level_s, ElementsAre(2, 2, 2, 2, 3, 3, 3, 3, 7));
 }
 
 TEST(Parts, OfSomeStepsAreThoseSteps) {
