@@ -1,6 +1,6 @@
-// The measurements: one row per name with its unit, kind, better direction and definition. A new
-// measurement is one row here and the code that makes it. docs/measurement.md describes how each is
-// measured.
+// The measurements: one entry per name with its unit, kind, better direction and definition. A new
+// measurement is one entry in names/measurements.txt and the code that makes it.
+// docs/measurement.md describes how each is measured.
 #pragma once
 
 #include <span>

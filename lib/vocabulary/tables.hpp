@@ -1,5 +1,5 @@
-// The tables that runs store beside their measurements: names and types. docs/names.md says what
-// each column means.
+// The tables that runs store beside their measurements: names and types, from names/tables.txt.
+// docs/names.md says what each column means.
 #pragma once
 
 #include <string_view>

@@ -156,6 +156,11 @@ TEST(Vocabulary, HasUnitsInNames) {
             EXPECT_NE(one.name.find("bytes"), std::string::npos) << one.name;
         }
         EXPECT_TRUE(one.definition.ends_with('.')) << one.name;
+        EXPECT_TRUE(one.kind <= words::Kind::count && one.better <= words::Better::neither)
+            << one.name;
+        EXPECT_TRUE(one.part_of.empty() || one.part_of == words::kStepTime ||
+                    one.part_of == words::kJobTime)
+            << one.part_of;
     }
 }
 
