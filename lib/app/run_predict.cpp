@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <optional>
-#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "app/command_line.hpp"
@@ -14,7 +13,6 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "host/process.hpp"
 #include "report/predict/curve.hpp"
 #include "report/predict/mechanism.hpp"
 #include "results/result_file.hpp"
@@ -103,16 +101,6 @@ std::string mechanism_text(const PredictSettings& asked) {
                                   : written(asked, report::predict::frame_of(found));
 }
 
-// What to add if this host has fewer CPUs than the proposed command starts ranks.
-std::string lack_of_cpus(double ranks) {
-    std::ifstream file(host::system_root() / "sys/devices/system/cpu/online");
-    std::string online;
-    std::getline(file, online);
-    const auto cpus = base::numbers_in(online).value_or(std::set<std::size_t>()).size();
-    return cpus == 0 || ranks <= base::real(cpus) ? ""
-                                                  : fmt::format("; this host has {} CPUs", cpus);
-}
-
 std::string forecast_text(const PredictSettings& asked) {
     const auto measured = measured_of(asked);
     const auto found = report::predict::predict(
@@ -121,7 +109,10 @@ std::string forecast_text(const PredictSettings& asked) {
     std::string text = written(
         asked, asked.format == "csv" ? found.frame : report::predict::for_people(found.frame));
     if (asked.format == "text" && !found.next.empty())
-        text += fmt::format("  next          {}{}\n", found.next, lack_of_cpus(found.next_ranks));
+        text += fmt::format("  next          {}{}\n", found.next,
+                            found.next_ranks <= std::thread::hardware_concurrency()
+                                ? ""
+                                : "; more ranks than this host has CPUs");
     return text;
 }
 

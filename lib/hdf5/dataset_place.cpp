@@ -80,6 +80,7 @@ std::string find_chunks(const Object& dataset, const Id& properties, DatasetPlac
 }
 
 std::string find(const Object& dataset, DatasetPlace& place) {
+    refuse_other_files(dataset);
     const std::string& what = dataset.path();
     const Id properties = own<H5Dget_create_plist>(what, dataset.id());
     const Id type = own<H5Dget_type>(what, dataset.id());

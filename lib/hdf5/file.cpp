@@ -191,14 +191,7 @@ void Group::copy_member(const std::string& name, const Group& to,
 
 Object open_dataset(const Group& group, const std::string& name, const std::string& title) {
     const std::string path = title.empty() ? group.path_of(name) : title;
-    Id dataset = own<H5Dopen2>(path, group.id(), name.c_str(), H5P_DEFAULT);
-    const Id properties = own<H5Dget_create_plist>(path, dataset.get());
-    if (check<H5Pget_external_count>(path, properties.get()) > 0)
-        throw base::DataError(
-            fmt::format("{} has its values in another file (external storage), which is not "
-                        "opened; make one file of both (h5repack)",
-                        path));
-    return {std::move(dataset), path};
+    return {own<H5Dopen2>(path, group.id(), name.c_str(), H5P_DEFAULT), path};
 }
 
 }  // namespace ranklab::hdf5

@@ -113,6 +113,15 @@ std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers) {
     return {numbers.begin(), numbers.end()};
 }
 
+void refuse_other_files(const Object& dataset) {
+    const std::string& what = dataset.path();
+    const Id properties = own<H5Dget_create_plist>(what, dataset.id());
+    if (check<H5Pget_layout>(what, properties.get()) == H5D_VIRTUAL ||
+        H5Pget_external_count(properties.get()) > 0)
+        throw base::DataError(
+            fmt::format("the values of {} lie in other files; copy them into it (h5repack)", what));
+}
+
 std::vector<hsize_t> shape_of(const Object& dataset) {
     const Id space = own<H5Dget_space>(dataset.path(), dataset.id());
     std::vector<hsize_t> extents(check<H5Sget_simple_extent_ndims>(dataset.path(), space.get()));

@@ -42,6 +42,9 @@ std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
 
 std::vector<hsize_t> shape_of(const Object& dataset);
 
+/// Throws DataError if values lie in other files: of missing ones HDF5 reads zeros.
+void refuse_other_files(const Object& dataset);
+
 /// Creates the dataset `name` in `place` (a group or a file), called `path` in messages.
 Object create_dataset(hid_t place, const std::string& name, const std::string& path, hid_t type,
                       std::span<const hsize_t> shape, const Id& properties);

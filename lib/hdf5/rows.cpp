@@ -13,16 +13,12 @@
 namespace ranklab::hdf5 {
 namespace {
 
-// Throws DataError unless they are numbers in this file: of missing other files HDF5 reads zeros.
+// Throws DataError unless they are numbers in this file.
 std::string type_of(const Object& dataset) {
     const std::string& what = dataset.path();
     const Id type = own<H5Dget_type>(what, dataset.id());
     const H5T_class_t kind = check<H5Tget_class>(what, type.get());
-    const Id properties = own<H5Dget_create_plist>(what, dataset.id());
-    if (check<H5Pget_layout>(what, properties.get()) == H5D_VIRTUAL ||
-        H5Pget_external_count(properties.get()) > 0)
-        throw base::DataError(
-            fmt::format("the values of {} lie in other files; copy them into it (h5repack)", what));
+    refuse_other_files(dataset);
     if (kind == H5T_ENUM) return "bool";  // h5py's; read as integers
     if (kind != H5T_FLOAT && kind != H5T_INTEGER)
         throw base::DataError(fmt::format("{} is not an array of numbers", what));

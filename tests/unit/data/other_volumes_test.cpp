@@ -139,6 +139,24 @@ TEST_F(OtherVolumes, InAnotherFileAreNotFollowed) {
     EXPECT_THAT(refused(path), HasSubstr("external link"));
 }
 
+TEST_F(OtherVolumes, WithValuesInAnotherFileAreRefused) {
+    const auto path = folder_ / "v.h5";
+    {
+        const VolumeWriter writer(path);
+        const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+        H5Pset_external(layout, (folder_ / "raw").c_str(), 0, H5F_UNLIMITED);
+        for (const hsize_t channels : {4, 5}) {
+            const hsize_t shape[] = {channels, kEdge, kEdge, kEdge};
+            const hid_t space = H5Screate_simple(4, shape, nullptr);
+            H5Dclose(H5Dcreate2(writer.id(), channels == 4 ? "Nbody" : "Hydro", H5T_IEEE_F32LE,
+                                space, H5P_DEFAULT, layout, H5P_DEFAULT));
+            H5Sclose(space);
+        }
+        H5Pclose(layout);
+    }
+    EXPECT_THAT(refused(path), HasSubstr("other files"));
+}
+
 TEST_F(OtherVolumes, NeverWritten) {
     for (const auto& layout : {ranklab::testing::Layout{.write = false},
                                {.chunk = {4, 6, 6, 6}, .write = false},
