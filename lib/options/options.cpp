@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <cctype>
 #include <cmath>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "options/sections.hpp"
+#include "options/templates.hpp"
 
 namespace ranklab::options {
 namespace po = boost::program_options;
@@ -35,10 +37,19 @@ po::options_description boost_description(const Schema& schema) {
     return list;
 }
 
-// For an unknown option: the advice of Schema::no_option, else its new name, else the nearest known
-// name.
+// For an unknown option: another program's word, else the advice of Schema::no_option, else its new
+// name, else the nearest known name.
 std::string hint(const Schema& schema, std::string name, const char* dashes) {
     std::ranges::replace(name, '_', '-');
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    for (const auto& line : base::split(template_text("words_of_others.txt"), '\n')) {
+        const auto cells = base::split(line, '|');  // their words, ours, what differs
+        const auto theirs = base::split(cells[0], ' ');
+        if (cells.size() == 3 && std::ranges::count(theirs, name) > 0 &&
+            schema.find(cells[1].substr(0, cells[1].find(' '))) != nullptr)
+            return fmt::format("here it is {}{}{}{}", dashes, cells[1],
+                               cells[2].empty() ? "" : "; ", cells[2]);
+    }
     for (const auto& [words, advice] : schema.no_options())
         if (std::ranges::find(words, name) != words.end()) return advice;
     const auto renamed = std::ranges::find(schema.all(), name, &Option::former);

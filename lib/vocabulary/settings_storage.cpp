@@ -17,7 +17,7 @@ void add_work(Schema& rows) {
                  "number of records: files or datasets")
         .integer("size", {&S::size, 's', kEssential, kInHeader}, 1,
                  "a record is size x size float64")
-        .integer("workers", {&S::workers, kEssential}, {1, 4096},
+        .integer("workers", {&S::workers, 'w', kEssential}, {1, 4096},
                  "worker processes of the strategies that have them")
         .flag("async", &S::async, "process-pool: do not wait for each task before the next")
         .flag("dynamic", &S::dynamic, "mpi-send: ranks ask for their next chunk")

@@ -1,11 +1,16 @@
 #include "options/options.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <limits>
+#include <set>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
+#include "options/templates.hpp"
 #include "sample_schema.hpp"
 #include "thrown_sentence.hpp"
 
@@ -73,6 +78,25 @@ TEST(Options, NamesOfOtherProgramsWithoutOneOfOursSayWhatToDo) {
         EXPECT_THAT(
             tests::thrown_sentence<base::OptionError>([&] { Options::parse(schema, {name}); }),
             testing::EndsWith("; the launcher starts the ranks"));
+}
+
+// The page of these words has a row for each, and a word has one meaning.
+TEST(Options, WordsOfOtherProgramsAreOnTheirPage) {
+    std::ifstream file(RANKLAB_TESTS_SOURCE "/../docs/words_of_others.md");
+    const std::string page(std::istreambuf_iterator<char>(file), {});
+    std::set<std::string> met;
+    for (const auto& line : base::split(template_text("words_of_others.txt"), '\n')) {
+        const auto cells = base::split(line, '|');
+        if (cells.size() != 3) continue;
+        std::vector<std::string> names;
+        for (const auto& word : base::split(cells[0], ' ')) {
+            EXPECT_TRUE(met.insert(word).second) << word;
+            names.push_back(fmt::format("`--{}`", word));
+        }
+        EXPECT_THAT(page, HasSubstr(fmt::format("| {} | `--{}` | {} |", base::join(names, ", "),
+                                                cells[1], cells[2])));
+    }
+    EXPECT_GT(met.size(), 40U);
 }
 
 TEST(Options, AFlagTakesNoValue) {
