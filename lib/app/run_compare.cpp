@@ -79,10 +79,12 @@ std::string written(const report::compare::Comparison& comparison,
 int show(const options::Options& given, const Words& /*words*/) {
     const auto asked = given.fields<CompareSettings>();
     const auto& sides = given.positional();
-    const report::compare::CompareOptions how{min_effect_of(asked), listed(asked.measure),
-                                              listed(asked.ignore), asked.with_unverified};
+    const report::compare::CompareQuery query{sides[0], sides[1], asked.file, asked.where};
     const report::compare::Gate gate{asked.fail_on_regression.has_value(), asked.strict};
-    const auto [a, b] = report::compare::read_sides({sides[0], sides[1], asked.file, asked.where});
+    const report::compare::CompareOptions how{min_effect_of(asked), listed(asked.measure),
+                                              listed(asked.ignore), asked.with_unverified,
+                                              query.by_label() && !gate.fail_on_regression};
+    const auto [a, b] = report::compare::read_sides(query);
     const auto comparison = report::compare::compare(a, b, how);
     write_report(asked.output,
                  [&](const auto& sink) { sink(written(comparison, gate, asked.format)); });

@@ -107,6 +107,34 @@ class Verdicts(Comparing):
         self.assertSays(self.compare(a, b), 7, "no run")
 
 
+class OneDifference(Comparing):
+    """Sides that labels name are compared although they differ in one option; that difference comes first."""
+
+    def sides(self, **changes_of_b):
+        config = {"model": "mnist-cnn", "batch-size": 64, "lr": 0.7, "workers": 1}
+        runs = made.step_times(near(0.2, 6), 0, 2, label="one", config=config)
+        runs += made.step_times(near(0.1, 6), 1, 2, label="eight", config=config | changes_of_b)
+        return "label:one", "label:eight", "--file", made.write(self.folder / "r.h5", runs)
+
+    def test_is_printed_first_and_compared(self):
+        sides = self.sides(workers=8)
+        result = self.compare(*sides)
+        self.assertCode(result, 0)
+        self.assertRegex(result.stdout.splitlines()[0], r"\bworkers \(A: 1; B: 8\)")
+        self.assertEqual(self.row(*sides)["verdict"], "better")
+        self.assertSchema("compare", json.dumps(self.json(*sides)))
+
+    def test_fails_a_gate_unless_it_is_ignored(self):
+        sides = self.sides(workers=8)
+        self.assertSays(self.compare(*sides, "--fail-on-regression", "5%"), 2, "workers (A: 1; B: 8)", "--ignore")
+        self.assertCode(self.compare(*sides, "--fail-on-regression", "5%", "--ignore", "workers"), 0)
+
+    def test_may_have_consequences_but_no_company(self):
+        both = self.sides(**{"batch-size": 32, "global-batch-size": 32})
+        self.assertCode(self.compare(*both), 0)
+        self.assertSays(self.compare(*self.sides(workers=8, lr=0.1)), 2, "lr (A: 0.7; B: 0.1)", "workers (A: 1; B: 8)")
+
+
 class Refusals(Comparing):
     def test_settings_that_differ_are_named_with_both_values(self):
         config = {"model": "mnist-cnn", "batch-size": 32, "lr": 0.1, "seed": 2, "new-flag": "false"}

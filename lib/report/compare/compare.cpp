@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "base/error.hpp"
@@ -244,12 +245,16 @@ std::optional<Outcome> Comparison::overall() const {
     return count(Outcome::changed) > 0 ? Outcome::changed : Outcome::same;
 }
 
-Comparison compare(const Side& a, const Side& b, const CompareOptions& options) {
+Comparison compare(const Side& a, const Side& b, const CompareOptions& asked) {
+    CompareOptions options = asked;
     Comparison comparison{.min_effect = options.min_effect};
     const Runs runs_a = usable_runs(a, comparison.a, options.with_unverified);
     const Runs runs_b = usable_runs(b, comparison.b, options.with_unverified);
     need_runs("A", comparison.a);
     need_runs("B", comparison.b);
+    if (options.one_may_differ)
+        std::ranges::move(one_difference(runs_a, runs_b, options.ignore),
+                          std::back_inserter(options.ignore));
     Runs compared;
     for (auto& group : groups_of(runs_a, runs_b, options.ignore)) {
         if (!group.on_both_sides()) {

@@ -23,6 +23,7 @@ struct CompareOptions {
     std::vector<std::string> measurements = {};
     std::vector<std::string> ignore = {};  ///< conditions that may differ: KEY, or a prefix KEY*
     bool with_unverified = false;          ///< count runs without any verified result, too
+    bool one_may_differ = false;           ///< one option may, without being ignored
 };
 
 struct Side {
@@ -35,6 +36,9 @@ struct CompareQuery {
     std::string a, b;                                   ///< FILE, label:TEXT, rev:HEX or id:RUN
     std::filesystem::path file = "results/ranklab.h5";  ///< searched for labels, revisions and ids
     std::vector<std::string> where;  ///< conditions on both sides, as in model::Selection
+
+    /// Whether the user named both sides, so that an option in which they differ is meant.
+    bool by_label() const { return a.starts_with("label:") && b.starts_with("label:"); }
 };
 
 /// Reads the runs of both sides, without their samples. Throws OptionError if a side matches no

@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/facts.hpp"
 #include "vocabulary/settings.hpp"
@@ -108,24 +109,33 @@ bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }
 
-// Throws if runs of a command in A and in B have no counterpart and differ in keys that are not
-// ignored: a comparison would show that difference, not the change.
-void refuse_counterparts_that_differ(const Groups& all, const std::vector<std::string>& ignore) {
+// Conditions that are not ignored, and in which runs of a command in A and in B without a
+// counterpart differ, with the values of the sides.
+std::map<std::string, OfSides> differences(const Groups& all,
+                                           const std::vector<std::string>& ignore) {
     std::map<std::string, CompareGroup> alone;  // by command
     for (const auto& one : all)
         if (auto& some = alone[one.command()]; !one.on_both_sides()) {
             some.a = both(some.a, one.a);
             some.b = both(some.b, one.b);
         }
-    std::vector<std::string> parts, keys;
+    std::map<std::string, OfSides> found;
     for (const auto& [command, some] : alone)
         for (const auto& [key, values] : values_by_key(some, decisive_conditions))
             if (some.on_both_sides() && values.first != values.second &&
-                !model::is_ignored(key, ignore)) {
-                keys.push_back(base::printable(key, 60));
-                parts.push_back(fmt::format("{} (A: {}; B: {})", keys.back(), listed(values.first),
-                                            listed(values.second)));
-            }
+                !model::is_ignored(key, ignore))
+                found[key] = values;
+    return found;
+}
+
+// A comparison of such runs would show that difference, not the change.
+void refuse_counterparts_that_differ(const Groups& all, const std::vector<std::string>& ignore) {
+    std::vector<std::string> parts, keys;
+    for (const auto& [key, values] : differences(all, ignore)) {
+        keys.push_back(base::printable(key, 60));
+        parts.push_back(fmt::format("{} (A: {}; B: {})", keys.back(), listed(values.first),
+                                    listed(values.second)));
+    }
     if (keys.empty()) return;
     const std::string sentence =
         "A and B cannot be compared: their runs differ in " + base::join(parts, ", ");
@@ -205,6 +215,21 @@ void add_titles(Groups& groups) {
     }
 }
 
+Groups paired(const Runs& a, const Runs& b, const std::vector<std::string>& ignore) {
+    InsertionOrderedMap<Conditions, CompareGroup> met;
+    for (Runs CompareGroup::*side : {&CompareGroup::a, &CompareGroup::b})
+        for (const Run* run : side == &CompareGroup::a ? a : b) {
+            Conditions conditions = decisive_conditions(*run);
+            std::erase_if(conditions, [&](const auto& one) {
+                return one.first != "command" && model::is_ignored(one.first, ignore);
+            });
+            CompareGroup& one = met[conditions];
+            one.conditions = std::move(conditions);
+            (one.*side).push_back(run);
+        }
+    return met.all();
+}
+
 }  // namespace
 
 Runs both(const Runs& a, const Runs& b) {
@@ -226,21 +251,24 @@ std::string process_of(const Run& run) {
 
 Groups groups_of(const Runs& a, const Runs& b, const std::vector<std::string>& ignore) {
     model::refuse_unknown_ignored(ignore, keys_of(both(a, b)));
-    InsertionOrderedMap<Conditions, CompareGroup> met;
-    for (Runs CompareGroup::*side : {&CompareGroup::a, &CompareGroup::b})
-        for (const Run* run : side == &CompareGroup::a ? a : b) {
-            Conditions conditions = decisive_conditions(*run);
-            std::erase_if(conditions, [&](const auto& one) {
-                return one.first != "command" && model::is_ignored(one.first, ignore);
-            });
-            CompareGroup& one = met[conditions];
-            one.conditions = std::move(conditions);
-            (one.*side).push_back(run);
-        }
-    refuse_counterparts_that_differ(met.all(), ignore);
-    refuse_nothing_in_common(met.all());
-    add_titles(met.all());
-    return met.all();
+    Groups groups = paired(a, b, ignore);
+    refuse_counterparts_that_differ(groups, ignore);
+    refuse_nothing_in_common(groups);
+    add_titles(groups);
+    return groups;
+}
+
+std::vector<std::string> one_difference(const Runs& a, const Runs& b,
+                                        const std::vector<std::string>& ignore) {
+    std::vector<std::string> keys;
+    for (const auto& [key, values] : differences(paired(a, b, ignore), ignore)) keys.push_back(key);
+    const auto explains_all = [&](const std::string& key) {
+        return vocabulary::find_setting(key) != nullptr &&
+               std::ranges::all_of(keys, [&](const std::string& other) {
+                   return other == key || model::follows(key, other);
+               });
+    };
+    return std::ranges::any_of(keys, explains_all) ? keys : std::vector<std::string>();
 }
 
 std::vector<DifferingKey> differing_keys(const CompareGroup& group,

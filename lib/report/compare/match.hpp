@@ -21,6 +21,10 @@ model::OtherLoad load_of(const Runs& runs);
 /// without a counterpart on the other side; the message then has the conditions that differ.
 std::vector<CompareGroup> groups_of(const Runs& a, const Runs& b,
                                     const std::vector<std::string>& ignore);
+/// The conditions that keep runs of A and of B without a counterpart if they are one option and
+/// what follows from it; {} otherwise.
+std::vector<std::string> one_difference(const Runs& a, const Runs& b,
+                                        const std::vector<std::string>& ignore);
 
 /// Ignored conditions and noted facts whose values differ between the sides.
 std::vector<DifferingKey> differing_keys(const CompareGroup& group,

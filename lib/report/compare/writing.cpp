@@ -56,6 +56,18 @@ std::string of_group(const Comparison& comparison, const CompareGroup& group) {
     return comparison.groups.size() == 1 ? "" : fmt::format(" ({})", group.title);
 }
 
+// The settings and facts in which A and B differ.
+Lines differences_of(const Comparison& comparison) {
+    Lines lines;
+    for (const auto& group : comparison.groups)
+        for (const auto& one : group.differing)
+            lines.push_back(base::one_line(fmt::format(
+                "{}{}: {} (A: {}; B: {})", one.allowed ? "allowed to differ" : "differs",
+                of_group(comparison, group), one.key, some_of(one.a, 4, " | "),
+                some_of(one.b, 4, " | "))));
+    return lines;
+}
+
 Lines notes_of(const Comparison& comparison) {
     Lines lines;
     for (const auto& [which, side] : {std::pair{"A", &comparison.a}, {"B", &comparison.b}})
@@ -64,10 +76,6 @@ Lines notes_of(const Comparison& comparison) {
                 fmt::format("left out of {}: {}: {}", which, counted(one.runs, "run"), one.reason));
     for (const auto& group : comparison.groups) {
         const std::string where = of_group(comparison, group);
-        for (const auto& one : group.differing)
-            lines.push_back(fmt::format(
-                "{}{}: {} (A: {}; B: {})", one.allowed ? "allowed to differ" : "differs", where,
-                one.key, some_of(one.a, 4, " | "), some_of(one.b, 4, " | ")));
         for (const auto& note : group.notes)
             lines.push_back(fmt::format("note{}: {}", where, note));
     }
@@ -203,6 +211,7 @@ std::string gate_line(const Comparison& comparison, const Gate& gate) {
 
 std::string comparison_text(const Comparison& comparison, const Gate& gate) {
     std::string text;
+    for (const auto& line : differences_of(comparison)) text += base::wrapped("# ", line);
     for (const auto& group : comparison.groups) text += text_of(frame_of(group)) + '\n';
     for (const auto& lines : {sides_and_method(comparison), notes_of(comparison)})
         for (const auto& line : lines) text += base::wrapped("# ", base::one_line(line));
@@ -215,6 +224,7 @@ std::string comparison_markdown(const Comparison& comparison, const Gate& gate) 
     std::string text = fmt::format("## ranklab compare: {}\n\n", verdict_line(comparison));
     if (const std::string gate_says = gate_line(comparison, gate); !gate_says.empty())
         text += fmt::format("Gate {}\n\n", markdown_text(gate_says));
+    for (const auto& line : differences_of(comparison)) text += "- " + markdown_text(line) + '\n';
     for (const auto& line : sides_and_method(comparison)) text += "- " + markdown_text(line) + '\n';
     for (const auto& group : comparison.groups)
         text +=

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "base/terminal.hpp"
 #include "base/text.hpp"
@@ -40,7 +41,9 @@ void add_notes(Frame& frame, const Groups& groups, const model::Scaling& scaling
         for (const std::size_t base : {row.strong.baseline, row.weak.baseline})
             if (base != model::kNoBaseline && bases.insert(base).second)
                 frame.notes.push_back(model::baseline_note(groups, base));
-    if (scaling.has_strong())
+    if (scaling.has_strong() && scaling.over.empty())
+        frame.notes.emplace_back("speedup = T(baseline) / T; of other batches the ratio of rates");
+    if (scaling.has_strong() && !scaling.over.empty())
         frame.notes.push_back(
             fmt::format("speedup = T(baseline) / T; efficiency = speedup / ({0}s / baseline {0}s)",
                         scaling.unit));
@@ -159,9 +162,13 @@ Json finding_json(const Finding& finding) {
 
 }  // namespace
 
+// The notes first, so that a terminal shows head, rows and verdicts together.
 std::string groups_text(const Groups& groups, const std::string&) {
-    return written(groups, [](const Groups&, const Frame& frame, const auto& sentences) {
-        std::string text = text_of(frame) + '\n';
+    return written(groups, [](const Groups&, Frame& frame, const auto& sentences) {
+        std::string text;
+        for (const auto& note : std::exchange(frame.notes, {}))
+            text += base::wrapped("  ", base::one_line(note));
+        text += '\n' + text_of(frame) + '\n';
         for (const auto& one : sentences) text += base::wrapped("", base::one_line(one));
         return text;
     });

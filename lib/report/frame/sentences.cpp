@@ -22,16 +22,19 @@ struct CaveatWords {
 
 constexpr std::array kCaveats{
     CaveatWords{CaveatKind::single_run, "single run: no interval between runs",
-                "has a single run, and no interval between runs"},
+                "has a single run, without an interval between runs: `ranklab sweep --repeat 5` "
+                "repeats it"},
     CaveatWords{CaveatKind::oversubscribed, "oversubscribed: {}",
-                "has runs with more compute threads than cores"},
+                "has runs with more compute threads than cores: give fewer --threads or ranks"},
     CaveatWords{CaveatKind::other_load, "load by other processes: {}",
-                "has runs measured while other processes used its hosts"},
+                "was measured while other processes used its hosts: repeat it on idle hosts; "
+                "`ranklab doctor` "
+                "shows their load"},
     CaveatWords{CaveatKind::load_not_measured, "load by other processes: {}",
                 "has runs whose load by other processes was not measured"},
     CaveatWords{CaveatKind::load_differs,
                 "no verdict against the baseline: load by other processes differs ({})",
-                "ran beside different load than its baseline"},
+                "ran beside other load than its baseline: repeat both in turn on idle hosts"},
     CaveatWords{CaveatKind::not_verified, "results not verified",
                 "has runs whose results are not verified"},
     CaveatWords{CaveatKind::invalid, "INVALID: {}", "has INVALID runs"},
@@ -68,6 +71,12 @@ constexpr std::array kVerdicts{
         Verdict::other_load, "other_load",
         "undecided: {subject}, {value}, was the fastest; other processes used the hosts of {alike} "
         "differently"},
+    Words{Verdict::larger_model, "larger_model",
+          "{subject} takes {ratio} times as long as {against}{interval} for {value} times the "
+          "parameters"},
+    Words{Verdict::scales, "scales", "{subject} are {ratio} times as fast as {against}{interval}"},
+    Words{Verdict::scales_undecided, "scales_undecided",
+          "undecided: {subject} are {ratio} times as fast as {against}{interval}"},
     Words{Verdict::weak_scaling, "weak_scaling",
           "weak scaling: {subject} keeps {ratio} of the rate per {unit} of {against}{interval}"},
     Words{Verdict::weak_scaling_undecided, "weak_scaling_undecided",
@@ -185,7 +194,9 @@ std::string name_of(Refusal::Why why) {
 
 std::string of_groups(CaveatKind kind, std::size_t groups) {
     const std::string words = words_of(kCaveats, kind).of_groups;
-    return groups == 1 ? words : "have" + words.substr(std::string_view("has").size());
+    return groups == 1                ? words
+           : words.starts_with("was") ? "were" + words.substr(3)
+                                      : "have" + words.substr(3);
 }
 
 std::string Footnotes::references(const std::vector<Caveat>& caveats) {

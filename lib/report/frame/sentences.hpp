@@ -25,20 +25,20 @@ std::string some_of(const Texts& all, std::size_t most, std::string_view between
     return base::join(shown, between) + (more == 0 ? "" : " and " + std::to_string(more) + " more");
 }
 
-/// Why to read a row with care.
+/// Why to read a row with care, the gravest first.
 enum class CaveatKind {
-    single_run,
-    oversubscribed,
-    other_load,
-    load_not_measured,
-    load_differs,
-    not_verified,
     invalid,
     left_out,
-    not_converged,
-    exit_7,
-    cut_short,
     not_summed,
+    not_verified,
+    other_load,
+    load_differs,
+    load_not_measured,
+    oversubscribed,
+    cut_short,
+    exit_7,
+    not_converged,
+    single_run,
     differs,
     other_work,
     not_as_baseline,
@@ -60,6 +60,9 @@ enum class Verdict {
     undecided,
     single_runs,
     other_load,  ///< other processes used the hosts of the compared rows differently
+    larger_model,
+    scales,            ///< a point of a curve against the curve's baseline
+    scales_undecided,  ///< the interval includes 1
     weak_scaling,
     weak_scaling_undecided,
     no_efficiency,

@@ -23,10 +23,6 @@ using Names = std::vector<std::string>;
 // baseline.
 constexpr double kMostEfficiency = 1.2;
 
-bool is_batch(std::string_view key) {
-    return key == setting::kBatchSize || key == setting::kGlobalBatchSize;
-}
-
 bool too_efficient(const stats::RatioEstimate& efficiency) {
     return (std::isnan(efficiency.ci.low) ? efficiency.ratio : efficiency.ci.low) > kMostEfficiency;
 }
@@ -288,11 +284,8 @@ Scaling scaling_of(const Groups& groups) {
     for (const auto key : {setting::kRanks, setting::kThreads, setting::kWorkers})
         if (scaling.over.empty() && groups.has_key(key))
             scaling = scaling_over(groups, std::string(key));
-    if (scaling.over.empty()) {
-        compare_ways(scaling, groups);
-        append_columns(scaling, groups);
-    }
-    if (scaling.findings.empty()) add_best_rate(scaling, groups);
+    compare_ways(scaling, groups);
+    if (scaling.over.empty()) append_columns(scaling, groups);
     return scaling;
 }
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/frame/frame.hpp"
@@ -57,9 +59,8 @@ inline constexpr std::size_t kMostScaled = 200;  ///< more groups are not scaled
 /// single-device group with the same other keys (except keys that mean nothing on one device), else
 /// the group with the fewest ranks and the same other keys. Scaling is strong if the total work is
 /// equal (global-batch-size; files and size of io), weak if the work per rank is (batch-size).
-/// Without ranks, threads or workers among the keys, groups that did the same work are compared
-/// with the usual way to do it, else with the first group. Intervals are between runs, from three
-/// runs per side on.
+/// Groups that differ in one other key are compared with the usual value of that key. Intervals are
+/// between runs, from three runs per side on.
 Scaling scaling_of(const Groups& groups);
 /// Scales all groups over the key `over`.
 Scaling scaling_over(const Groups& groups, const std::string& over);
@@ -77,10 +78,20 @@ std::string baseline_note(const Groups& groups, std::size_t base);
 /// Adds the fastest group for each baseline, and the efficiency at the most ranks of each weak
 /// curve.
 void add_findings(Scaling& scaling, const Groups& groups);
-/// Adds speedups and the fastest group if the groups are ways to do the same work.
+/// Groups that differ in one key, and in settings that follow from it.
+struct Comparison {
+    std::vector<std::size_t> rows = {};
+    std::size_t base = 0;          ///< the usual value of the key, or the smallest model
+    std::string measurement = {};  ///< a time; a rate if batches differ or there is no time
+};
+using RowNames = std::function<std::string(std::size_t)>;
+std::vector<Comparison> comparisons_over(const Groups& groups, const std::string& key);
+/// The best row; of models, what each larger one takes compared with the smallest.
+std::vector<Finding> findings_of(const Groups& groups, const Comparison& comparison,
+                                 const RowNames& name);
+/// Adds the verdicts of comparisons over each key but `scaling.over`; if that is empty, speedups,
+/// too.
 void compare_ways(Scaling& scaling, const Groups& groups);
-/// Adds the best rate if all groups are of `ranklab comm`.
-void add_best_rate(Scaling& scaling, const Groups& groups);
 
 /// The time that both groups measured, of a step or of a job; "" if there is none.
 std::string common_time(const Groups& groups, std::size_t a, std::size_t b);
@@ -88,5 +99,10 @@ std::string common_time(const Groups& groups, std::size_t a, std::size_t b);
 stats::RatioEstimate speedup_of(const Groups& groups, std::size_t base, std::size_t group);
 /// Whether the setting defines the work, and not how ranks work together.
 bool is_work(const std::string& key);
+/// Whether the setting is a batch size, of a rank or of all.
+bool is_batch(std::string_view key);
+/// Whether `name` may differ in a comparison over the setting `key`, since it says how ranks work
+/// together, or follows from the key.
+bool follows(const std::string& key, const std::string& name);
 
 }  // namespace ranklab::report::model

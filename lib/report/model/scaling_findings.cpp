@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
+#include "base/numbers.hpp"
 #include "stats/difference.hpp"
 #include "vocabulary/settings.hpp"
 
@@ -42,8 +44,7 @@ stats::Difference advantage(const Groups& groups, const std::string& measurement
 // The best of at least two rows in a measurement that all of them have; Holm's correction allows
 // for comparing it with each. `baseline`: one of the rows, or kNoBaseline.
 Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
-                std::size_t baseline) {
-    const auto name = [&](std::size_t row) { return groups.name(row); };
+                std::size_t baseline, const RowNames& name) {
     std::ranges::stable_sort(rows, {}, [&](std::size_t row) {
         const double value = groups.estimate(row, measurement).number;
         return std::isnan(value) ? HUGE_VAL : is_more_better(measurement) ? -value : value;
@@ -84,33 +85,39 @@ Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
     return finding;
 }
 
-// Whether the groups do the same work: their keys, and what differs between the rows, only say how
-// ranks work together or how files are written. Trainings must use equally many cores.
-bool did_the_same_work(const Groups& groups, const Rows& rows) {
-    const auto is_way = [](const std::string& key) {
-        return key == setting::kStrategy || !is_work(key);
-    };
-    if (!std::ranges::all_of(groups.keys(), is_way)) return false;
-    const std::size_t first = rows.front();
-    const bool trains = groups.command(first) == "train", modes = groups.has_key(setting::kMode);
-    return std::ranges::all_of(rows, [&](std::size_t row) {
-        const Cores cores = groups.cores(row);
-        const bool as_many = cores.known() ? cores.count == groups.cores(first).count
-                                           : groups.factor(row, setting::kRanks) ==
-                                                 groups.factor(first, setting::kRanks);
-        const bool same_work =
-            std::ranges::all_of(groups.differing(first, row), [&](const std::string& name) {
-                return is_way(name) || (trains && name == setting::kBatchSize);
-            });
-        return same_work && (!trains || modes || as_many);
-    });
+RowNames names_in(const Groups& groups) {
+    return [&](std::size_t row) { return groups.name(row); };
 }
 
-std::size_t usual_row(const Groups& groups, const Rows& rows) {
-    for (const auto& [key, is_usual] : kUsual)
+double parameters_of(const Groups& groups, std::size_t group) {
+    return base::number_in(groups.factor(group, "training.parameters")).value_or(0);
+}
+
+// Whether the groups did the same work but for the key. Trainings must use equally many cores,
+// except in other modes or on other devices.
+bool same_work(const Groups& groups, const std::string& key, std::size_t a, std::size_t b) {
+    const auto is_free = [&](const auto& name) {
+        return name == key || name == setting::kStrategy || !is_work(name) || follows(key, name);
+    };
+    const Cores own = groups.cores(a), its = groups.cores(b);
+    const bool as_many =
+        own.known() ? own.count == its.count
+                    : groups.factor(a, setting::kRanks) == groups.factor(b, setting::kRanks);
+    return std::ranges::all_of(groups.differing(a, b), is_free) &&
+           (as_many || groups.command(a) != "train" || follows(key, std::string(setting::kRanks)));
+}
+
+// The baseline of a comparison: the usual way, the option's default, the smallest model, else the
+// first row.
+std::size_t usual_row(const Groups& groups, const std::string& key, const Rows& rows) {
+    for (const auto& [of, is_usual] : kUsual)
         for (const std::size_t row : rows)
-            if (groups.has_key(key) && groups.says(row, is_usual)) return row;
-    return rows.front();
+            if (key == of && groups.says(row, is_usual)) return row;
+    const auto& usual = vocabulary::setting_row(key).fallback;
+    for (const std::size_t row : rows)
+        if (usual && !is_batch(key) && groups.key(row, key) == *usual) return row;
+    return *std::ranges::min_element(rows, {},
+                                     [&](std::size_t row) { return parameters_of(groups, row); });
 }
 
 void add_fastest(Scaling& scaling, const Groups& groups) {
@@ -127,7 +134,8 @@ void add_fastest(Scaling& scaling, const Groups& groups) {
     for (auto& rows : of_base.all()) {
         const std::string time = common_time(groups, rows.front(), rows.back());
         std::erase_if(rows, [&](std::size_t row) { return !groups.has(row, time); });
-        if (rows.size() > 1) scaling.findings.push_back(best_of(groups, time, rows, rows.front()));
+        if (rows.size() > 1)
+            scaling.findings.push_back(best_of(groups, time, rows, rows.front(), names_in(groups)));
     }
 }
 
@@ -167,13 +175,18 @@ void add_weak(Scaling& scaling, const Groups& groups) {
             scaling.findings.push_back(weak_finding(scaling, groups, i));
 }
 
-// Whether the rows differ in nothing but the groups' keys.
-bool is_one_work(const Groups& groups, const Rows& rows) {
-    return std::ranges::all_of(rows, [&](std::size_t row) {
-        return std::ranges::all_of(groups.differing(rows.front(), row), [&](const auto& factor) {
-            return groups.has_key(factor) || !is_work(factor);
-        });
-    });
+// What the rows are compared in: a time, of other batches the rate, else the first measurement that
+// has a better direction; "" if not all rows have one.
+std::string compared_in(const Groups& groups, const Rows& rows, bool other_batch) {
+    auto names = groups.measurements();
+    names.insert(names.begin(), other_batch ? std::string(vocabulary::kThroughput)
+                                            : common_time(groups, rows.front(), rows.back()));
+    for (const auto& name : names)
+        if (const auto* known = vocabulary::find_quantity(name);
+            known != nullptr && known->better != vocabulary::Better::neither &&
+            std::ranges::all_of(rows, [&](std::size_t row) { return groups.has(row, name); }))
+            return name;
+    return "";
 }
 
 }  // namespace
@@ -196,6 +209,21 @@ bool is_work(const std::string& key) {
            !vocabulary::setting_row(key).between_ranks;
 }
 
+bool is_batch(std::string_view key) {
+    return key == setting::kBatchSize || key == setting::kGlobalBatchSize;
+}
+
+bool follows(const std::string& key, const std::string& name) {
+    const bool of_ranks = name == setting::kRanks || name == "nodes" || name == "hosts" ||
+                          vocabulary::setting_row(name).between_ranks ||
+                          vocabulary::setting_row(name).follows_ranks;
+    if (name == "channels-last" || (is_batch(key) && is_batch(name))) return true;
+    if (key == setting::kMode || key == setting::kRanks) return of_ranks || is_batch(name);
+    if (key == setting::kDevice)
+        return of_ranks || name == "devices" || name == "ops" || name.starts_with("host.");
+    return name.starts_with("training.") && name != "training.train_samples";
+}
+
 std::string baseline_note(const Groups& groups, std::size_t base) {
     const std::string time = common_time(groups, base, base);
     const Cores cores = groups.cores(base);
@@ -210,39 +238,66 @@ void add_findings(Scaling& scaling, const Groups& groups) {
     add_weak(scaling, groups);
 }
 
-void compare_ways(Scaling& scaling, const Groups& groups) {
-    Rows rows;
-    for (std::size_t i = 0; i < groups.size(); ++i)
-        if (counts(groups, i)) rows.push_back(i);
-    if (rows.size() < 2 || !did_the_same_work(groups, rows)) return;
-    const std::string time = common_time(groups, rows.front(), rows.back());
-    if (!std::ranges::all_of(rows, [&](std::size_t row) { return groups.has(row, time); })) return;
-    const std::size_t base = usual_row(groups, rows);
-    for (const std::size_t row : rows) {
-        if (row == base) continue;
-        scaling.rows[row].strong.baseline = base;
-        scaling.rows[row].speedup = speedup_of(groups, base, row);
+std::vector<Comparison> comparisons_over(const Groups& groups, const std::string& key) {
+    InsertionOrderedMap<std::string, Comparison> met;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const bool alone = groups.factor(i, setting::kRanks) == "1";
+        if (!counts(groups, i) || (alone && groups.command(i) == "comm")) continue;
+        std::string others;
+        for (const auto& name : groups.keys())
+            if (name != key && !follows(key, name)) others += groups.key(i, name) + '\n';
+        auto& rows = met[others].rows;
+        if (same_work(groups, key, rows.empty() ? i : rows.front(), i)) rows.push_back(i);
     }
-    scaling.findings.push_back(best_of(groups, time, rows, base));
+    std::erase_if(met.all(), [&](Comparison& one) {
+        const auto& rows = one.rows;
+        const auto differ = [&](const auto& value_of) {
+            return std::ranges::any_of(
+                rows, [&](std::size_t row) { return value_of(row) != value_of(rows.front()); });
+        };
+        if (!differ([&](std::size_t row) { return groups.key(row, key); })) return true;
+        const bool other_batch =
+            differ([&](std::size_t row) { return groups.factor(row, setting::kGlobalBatchSize); });
+        one.measurement = compared_in(groups, rows, other_batch);
+        one.base = usual_row(groups, key, rows);
+        return one.measurement.empty();
+    });
+    return met.all();
 }
 
-void add_best_rate(Scaling& scaling, const Groups& groups) {
-    const auto is_other = [&](std::size_t group) {
-        return groups.valid(group) && groups.command(group) != "comm";
-    };
-    if (std::ranges::any_of(groups.all(), is_other)) return;
-    for (const auto& name : groups.measurements()) {
-        const auto* known = vocabulary::find_quantity(name);
-        if (known == nullptr || known->better == vocabulary::Better::neither) continue;
-        Rows rows;
-        for (std::size_t i = 0; i < groups.size(); ++i)
-            if (counts(groups, i) && groups.has(i, name) &&
-                groups.factor(i, setting::kRanks) != "1")
-                rows.push_back(i);
-        if (rows.size() < 2 || !is_one_work(groups, rows)) continue;
-        scaling.findings.push_back(best_of(groups, name, rows, kNoBaseline));
-        scaling.findings.back().value += " of " + name;
-        return;
+std::vector<Finding> findings_of(const Groups& groups, const Comparison& one,
+                                 const RowNames& name) {
+    std::vector<Finding> found;
+    const double least = parameters_of(groups, one.base);
+    for (const std::size_t row : one.rows)
+        if (const double more = parameters_of(groups, row); least > 0 && more > least)
+            found.push_back({.verdict = Verdict::larger_model,
+                             .subject = name(row),
+                             .row = row,
+                             .against = name(one.base),
+                             .value = digits(more / least),
+                             .ratio = advantage(groups, one.measurement, one.base, row).ratio});
+    if (!found.empty()) return found;
+    const bool timed = groups.command(one.base) != "comm";
+    found = {best_of(groups, one.measurement, one.rows, timed ? one.base : kNoBaseline, name)};
+    if (!timed) found.back().value += " of " + one.measurement;
+    return found;
+}
+
+void compare_ways(Scaling& scaling, const Groups& groups) {
+    for (const auto& key : groups.keys()) {
+        const bool scaled = key == scaling.over && groups.command(0) != "comm";
+        if (scaled || std::ranges::count(groups.apart(), key) > 0) continue;
+        for (const auto& one : comparisons_over(groups, key)) {
+            for (const std::size_t row : one.rows)
+                if (scaling.over.empty() && row != one.base && !scaling.rows[row].strong.exists()) {
+                    scaling.rows[row].strong.baseline = one.base;
+                    scaling.rows[row].speedup =
+                        advantage(groups, one.measurement, row, one.base).ratio;
+                }
+            std::ranges::move(findings_of(groups, one, names_in(groups)),
+                              std::back_inserter(scaling.findings));
+        }
     }
 }
 

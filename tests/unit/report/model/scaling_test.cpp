@@ -408,6 +408,71 @@ TEST(Scaling, WaysToDoTheSameWorkAreComparedWithTheUsualOne) {
     EXPECT_THAT(none.scaling.findings, IsEmpty());
 }
 
+// Of a sweep over any setting: the usual value is the baseline.
+TEST(Comparisons, AreOverWhateverASweepVaries) {
+    for (const auto& [key, usual, other] :
+         std::vector<std::tuple<std::string, std::string, std::string>>{
+             {"precision", "fp32", "bf16"},
+             {"jit", "false", "true"},
+             {"fused-optimizer", "false", "true"},
+             {"volume-access", "lowmem", "inmem"},
+             {"workers", "0", "4"},
+             {"device", "cpu", "cuda"}}) {
+        const auto scaled =
+            scaling_by({key}, joined({times(5, with(ranks("a", 1, 0.2), key, usual)),
+                                      times(5, with(ranks("b", 1, 0.1), key, other))}));
+        if (key == "workers") continue;  // a curve over a number
+        const std::size_t fast = scaled.groups.key(0, key) == other ? 0 : 1;
+        EXPECT_TRUE(scaled.scaling.rows[1 - fast].is_baseline) << key;
+        EXPECT_NEAR(scaled.scaling.rows[fast].speedup.ratio, 2, 1e-9) << key;
+        ASSERT_THAT(scaled.scaling.findings, SizeIs(1)) << key;
+        EXPECT_EQ(scaled.scaling.findings[0].verdict, Verdict::fastest) << key;
+        EXPECT_EQ(scaled.scaling.findings[0].subject, key + " = " + other);
+    }
+}
+
+StoredRun of_batch(const std::string& id, int batch, double step_s) {
+    StoredRun run = with(with(ranks(id, 1, step_s), "batch-size", std::to_string(batch)),
+                         "global-batch-size", std::to_string(batch));
+    run.measurements.back().summary.median = batch / step_s;
+    return run;
+}
+
+TEST(Comparisons, OfBatchesAreOfRatesAndOfModelsNameTheirSize) {
+    const auto batches =
+        scaling_by({"batch-size"},
+                   joined({times(5, of_batch("a", 32, 0.1)), times(5, of_batch("b", 64, 0.16))}));
+    EXPECT_NEAR(batches.scaling.rows[1].speedup.ratio, 400.0 / 320, 1e-9);
+    EXPECT_EQ(batches.scaling.findings.at(0).subject, "batch-size = 64");
+    const auto model = [](const char* id, const char* name, double step_s, const char* size) {
+        return with_fact(with(ranks(id, 1, step_s), "model", name), "training", "parameters", size);
+    };
+    const auto models =
+        scaling_by({"model"}, joined({times(5, model("a", "resnet152", 0.23, "58348708")),
+                                      times(5, model("b", "resnet50", 0.1, "23712932"))}));
+    const auto& found = models.scaling.findings;
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].verdict, Verdict::larger_model);
+    EXPECT_EQ(found[0].subject, "model = resnet152");
+    EXPECT_NEAR(found[0].ratio.ratio, 2.3, 1e-9);
+    EXPECT_EQ(found[0].value, "2.46");
+}
+
+TEST(Comparisons, LeaveOutOtherWorkAndCompareOneKeyAtATime) {
+    const auto other = scaling_by(
+        {"precision"}, {with(ranks("a", 1, 0.2), "precision", "fp32"),
+                        with(with(ranks("b", 1, 0.1), "precision", "bf16"), "optimizer", "adam")});
+    EXPECT_THAT(other.scaling.findings, IsEmpty());
+    EXPECT_TRUE(
+        std::isnan(other.scaling.rows[0].speedup.ratio + other.scaling.rows[1].speedup.ratio));
+    Runs runs;
+    for (const char* precision : {"fp32", "bf16"})
+        for (const char* jit : {"false", "true"})
+            runs.push_back(with(with(ranks(precision + std::string(jit), 1, 0.1), "jit", jit),
+                                "precision", precision));
+    EXPECT_THAT(scaling_by({"precision", "jit"}, runs).scaling.findings, SizeIs(4));
+}
+
 TEST(Scaling, OtherWorkHasNoBaseline) {
     for (const auto& [key, value] :
          {std::pair{"model", "resnet18"}, {"data", "cifar100"}, {"precision", "bf16"}}) {
