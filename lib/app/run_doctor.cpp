@@ -55,12 +55,14 @@ const char* text_of(const host::Check& check) {
 void print_checks(const std::vector<host::Check>& checks) {
     report::Frame table;
     table.columns = {{.name = "check", .role = report::Role::key}, {.name = "result"}};
+    std::string findings;
     for (const auto& check : checks) {
         table.rows.push_back({{check.id, text_of(check)}, {}});
         if (check.verdict == host::CheckState::found)
-            print("{}: {}\n", text_of(check), check.finding.sentence());
+            findings += base::wrapped(fmt::format("{}: ", text_of(check)),
+                                      base::one_line(check.finding.sentence()));
     }
-    print_text(report::text_of(table));
+    print_text(report::text_of(table) + findings);
 }
 
 std::string gpu_of(const host::Placement& p) {
@@ -86,7 +88,6 @@ void print_ranks(const std::vector<host::Placement>& placements, bool all) {
 
 void show(const Examination& seen, bool all) {
     const auto& placements = seen.evidence.placements;
-    print_checks(seen.checks);
     print("# {}\n{}", version_line(), placement_header(placements));
     print_ranks(placements, all);
     print_text(base::wrapped("# GPUs: ", placements.front().gpus));
@@ -94,6 +95,7 @@ void show(const Examination& seen, bool all) {
         if (!fact.value.empty() && (all || fact.section == "libraries"))
             print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
     if (!all) print("# --verbose shows all ranks, host facts and variables\n");
+    print_checks(seen.checks);  // last, where a terminal shows them
 }
 
 Json rank_json(const host::Placement& p) {

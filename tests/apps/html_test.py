@@ -35,7 +35,7 @@ class Html(PageCase):
         with self.subTest("the numbers are the file's"):
             self.assertShowsMedians(file, page, ("step_time_s", "job_time_s"))
         with self.subTest("the answer stands on top"):
-            order = [text.index(word) for word in ('id="headlines"', '<section id="weak-scaling"', '<section id="summary"')]
+            order = [text.index(word) for word in ('id="answers"', '<section id="weak-scaling"', '<section id="summary"')]
             self.assertEqual(order, sorted(order))
         with self.subTest("links lead somewhere"):
             self.assertEqual(len(page.ids), len(set(page.ids)))

@@ -36,7 +36,7 @@ class Report(cli.Case):
             return
         self.assertCode(plots, 0)
         pictures = {path.stem: path.read_text() for path in (self.folder / "plots").glob("*.svg")}
-        self.assertLessEqual({"ladder", "ladder_speedup"}, set(pictures))
+        self.assertIn("ladder", pictures)
         for part in ("text-loop", "process-pool, 2 workers", "</svg>"):
             self.assertIn(part, pictures["ladder"])
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "base/numbers.hpp"
 #include "base/terminal.hpp"
@@ -26,11 +28,11 @@ constexpr const char* kLineTypes =
     "set linetype 6 linecolor rgb '#56b4e9' pointtype 6 dashtype 1\n"
     "set linetype 7 linecolor rgb '#777777' pointtype 8 dashtype (14,5)\n";
 // gnuplot's `with` clause for each Look; {}: the line type or colour.
-constexpr std::array kLooks{"points linetype {} pointsize 0.9", "lines linetype {} linewidth 1.6",
-                            "lines linecolor {} dashtype (8,6) linewidth 1.2",
-                            "points linecolor {} pointtype 6 pointsize 1.3 linewidth 1.6"};
-constexpr std::array kPatterns{3, 4, 1, 5, 2, 6, 7};  // for stacked bars, the most different first
-constexpr int kWidth = 560, kHeight = 330, kBarHeight = 46, kEntryHeight = 20;
+constexpr std::array kLooks{"linespoints linetype {} dashtype 1 linewidth 1.6 pointsize 0.9",
+                            "lines linetype {} linewidth 1.6",
+                            "lines linecolor rgb '#888888' dashtype (8,6) linewidth 1.2",
+                            "points linecolor {} pointtype 6 pointsize 1.5 linewidth 1.6"};
+constexpr int kWidth = 560, kHeight = 340, kBarHeight = 46, kEntryHeight = 15;
 constexpr std::size_t kMostTics = 8, kLongestText = 120;
 
 std::string value(double number) {
@@ -104,19 +106,32 @@ std::string error_bars(std::size_t series, const char* columns, const std::strin
         series, columns, colour);
 }
 
-std::string axes_of(const Figure& figure, const Range& x, const Range& y) {
+// The unit of values on an axis that is not logarithmic, whose tics have no units.
+struct Unit {
+    double per_one = 1;
+    std::string label;
+};
+Unit unit_of(const std::string& label, const std::string& unit, double most) {
+    const auto [per_one, name] = shown_unit(most, unit);
+    return {per_one, name.empty() ? label : fmt::format("{} [{}]", label, name)};
+}
+
+Range y_range(const Figure& figure, const Range& y) {
+    if (figure.log_y) return y.widened(1.6);
+    if (figure.unit.empty()) return {1.02 * y.low - 0.02 * y.high, 1.02 * y.high};  // losses
+    return {std::min(0.0, 1.1 * y.low), y.high > 0 ? 1.12 * y.high : 1};
+}
+
+std::string axes_of(const Figure& figure, const Range& x, const Range& y, const Unit& unit) {
     const double space = 0.04 * (x.high > x.low ? x.high - x.low : 1);
-    const Range wide = x.widened(1.25), high = y.widened(1.6);
+    const Range wide = x.widened(1.25), ends = y_range(figure, y);
     std::string text = fmt::format("set xlabel {}\nset ylabel {}\n", in_quotes(figure.x_label),
-                                   in_quotes(figure.y_label));
+                                   in_quotes(figure.log_y ? figure.y_label : unit.label));
     text += figure.log_x
                 ? fmt::format("set logscale x 2\nset xrange [{}:{}]\n", wide.low, wide.high)
                 : fmt::format("set xrange [{}:{}]\n", x.low - space, x.high + space);
-    text += figure.log_y
-                ? fmt::format("set logscale y\nset yrange [{}:{}]\n", high.low, high.high) +
-                      decimal_tics(high, figure.unit)
-                : fmt::format("set yrange [{}:{}]\n", std::min(0.0, 1.1 * y.low),
-                              y.high > 0 ? 1.12 * y.high : 1);
+    text += (figure.log_y ? "set logscale y\n" + decimal_tics(ends, figure.unit) : "") +
+            fmt::format("set yrange [{}:{}]\n", ends.low / unit.per_one, ends.high / unit.per_one);
     text += figure.x_bytes ? "set format x '%.0b %BB'\n" : plain_tics(figure.x_tics);  // "64 kiB"
     if (is_drawn(figure.shaded_to))
         text += fmt::format(
@@ -126,44 +141,115 @@ std::string axes_of(const Figure& figure, const Range& x, const Range& y) {
     return text;
 }
 
+int height_of(const Figure& figure) {
+    constexpr int kKeyHeight = 50;  // of three rows
+    const int series = static_cast<int>(figure.series.size());
+    return figure.bars() ? 95 + kBarHeight * static_cast<int>(figure.categories.size()) +
+                               (series < 2 ? 0 : kKeyHeight)
+                         : std::max(kHeight, 110 + kEntryHeight * series);
+}
+
+// The series' names without the parts that all of them have: "ddp flat, 2 ranks".
+std::vector<std::string> short_titles(const Figure& figure) {
+    std::map<std::string, std::size_t> counts;
+    std::vector<std::vector<std::string>> all;
+    for (const auto& series : figure.series) {
+        all.push_back(base::split(base::one_line(series.title), ','));
+        for (auto& part : all.back()) ++counts[part = base::trim(part)];
+    }
+    const std::size_t ideal = base::number_of(Look::dashed);
+    const auto most = static_cast<std::size_t>(std::ranges::count_if(
+        figure.series, [&](const auto& one) { return base::number_of(one.look) < ideal; }));
+    std::vector<std::string> titles;
+    for (auto& parts : all) {
+        if (parts.size() > 1)
+            std::erase_if(parts,
+                          [&](const auto& part) { return most > 1 && counts[part] >= most; });
+        titles.push_back(base::join(parts, ", "));
+    }
+    return titles;
+}
+
+// A name right of the plot for each colour, as near to the line's end as other names allow.
+std::string labels_of(const Figure& figure, const Range& ends) {
+    struct Label {
+        double at;  // 0 bottom, 1 top
+        std::string text, colour;
+    };
+    const double line = 1.1 * kEntryHeight / (height_of(figure) - 90.0);
+    std::vector<Label> labels;
+    const auto titles = short_titles(figure);
+    for (std::size_t i = 0; i < titles.size(); ++i) {
+        const Series& series = figure.series[i];
+        if (series.look == Look::marks || series.empty()) continue;
+        const Label label{
+            figure.log_y
+                ? std::log(series.points.back().y / ends.low) / std::log(ends.high / ends.low)
+                : (series.points.back().y - ends.low) / (ends.high - ends.low),
+            titles[i],
+            series.look == Look::dashed ? "rgb '#888888'"
+                                        : fmt::format("linetype {}", type_of(series))};
+        if (std::ranges::count(labels, label.colour, &Label::colour) == 0 && is_drawn(label.at))
+            labels.push_back(label);
+    }
+    if (labels.size() < 2) return "";
+    std::ranges::stable_sort(labels, std::greater(), &Label::at);
+    std::string text;
+    std::size_t widest = 0;
+    double room = 1;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const double below = line * base::real(labels.size() - 1 - i);  // of the other names
+        room = std::max(std::min(labels[i].at, room), below);
+        text += fmt::format("set label {} at graph 1.02, graph {} left font ',10' textcolor {}\n",
+                            in_quotes(labels[i].text), room, labels[i].colour);
+        room -= line;
+        widest = std::max(widest, base::columns_of(labels[i].text));
+    }
+    return text + fmt::format("set rmargin {}\n", 2 + widest * 3 / 5);
+}
+
 std::string curves(const Figure& figure) {
     Range x, y;
-    std::string data;
-    std::vector<std::string> parts;
-    std::set<std::string> dashed;  // ideal lines have one entry in the key
-    for (std::size_t i = 0; i < figure.series.size(); ++i) {
-        const Series& series = figure.series[i];
-        data += fmt::format("$d{} << EOD\n", i);
+    for (const auto& series : figure.series)
         for (const auto& p : series.points) {
             x.add(p.x);
             for (const double one : {p.y, p.interval.low, p.interval.high}) y.add(one);
-            if (is_drawn(p.x))
-                data += fmt::format("{} {} {} {}\n", p.x, value(p.y), value(p.interval.low),
-                                    value(p.interval.high));
         }
+    const Unit unit = unit_of(figure.y_label, figure.unit, figure.log_y ? NAN : y.high);
+    const auto drawn = [&](double one) { return value(one / unit.per_one); };
+    std::string data;
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < figure.series.size(); ++i) {
+        const Series& series = figure.series[i];
+        data += fmt::format("$d{} << EOD\n", i);
+        for (const auto& p : series.points)
+            if (is_drawn(p.x))
+                data += fmt::format("{} {} {} {}\n", p.x, drawn(p.y), drawn(p.interval.low),
+                                    drawn(p.interval.high));
         data += "EOD\n";
-        const bool in_key = series.look != Look::dashed || dashed.insert(series.title).second;
+        if (series.has_intervals())
+            parts.push_back(
+                series.look == Look::line
+                    ? fmt::format("$d{} using 1:3:4 with filledcurves linetype {} fillstyle "
+                                  "transparent solid 0.2 noborder notitle",
+                                  i, type_of(series))
+                    : error_bars(i, "1:3:(0):($4-$3)", fmt::format("{}", type_of(series))));
         parts.push_back(fmt::format(
             "$d{} using 1:2 with {} {}", i,
             fmt::format(fmt::runtime(kLooks[base::number_of(series.look)]), type_of(series)),
-            in_key ? key_title(series) : "notitle"));
-        if (series.has_intervals())
-            parts.push_back(error_bars(i, "1:3:(0):($4-$3)", fmt::format("{}", type_of(series))));
+            series.look == Look::marks ? key_title(series) : "notitle"));
     }
-    return data + axes_of(figure, x, y) + "plot " + base::join(parts, ", ") + "\n";
+    return data + axes_of(figure, x, y, unit) + labels_of(figure, y_range(figure, y)) + "plot " +
+           base::join(parts, ", ") + "\n";
 }
 
 // gnuplot's plot of one series: a part of each bar.
 std::string bar_part(const Figure& figure, std::size_t i) {
-    const Series& series = figure.series[i];
-    const bool alone = figure.series.size() < 2;
-    const std::string look =
-        alone ? "solid 0.85 noborder"
-              : fmt::format("pattern {} border", kPatterns[(i + i / kTypes) % kPatterns.size()]);
     return fmt::format(
-        "$d{} using 2:1:2:3:($1-0.24):($1+0.1) with boxxyerror linecolor {} dashtype 1 fillstyle "
-        "{} {}",
-        i, type_of(series), look, alone ? "notitle" : key_title(series));
+        "$d{} using 2:1:2:3:($1-0.24):($1+0.1) with boxxyerror linetype {} dashtype 1 fillstyle "
+        "solid 0.85 noborder {}",
+        i, type_of(figure.series[i]),
+        figure.series.size() < 2 ? "notitle" : key_title(figure.series[i]));
 }
 
 // The name of each bar and, in a figure of one series, the number at the bar's end (`reaches`).
@@ -182,6 +268,11 @@ std::string bar_names(const Figure& figure, const std::vector<double>& reaches) 
 // Horizontal bars, the first category on top, its name above and its number right of the bar.
 std::string bars(const Figure& figure) {
     std::vector<double> ends(figure.categories.size()), reaches = ends;  // with the interval
+    for (const auto& series : figure.series)
+        for (const auto& p : series.points)
+            if (is_drawn(p.y)) reaches[static_cast<std::size_t>(p.x)] += p.y;
+    const Unit unit = unit_of(figure.x_label, figure.unit, std::ranges::max(reaches));
+    const auto drawn = [&](double one) { return value(one / unit.per_one); };
     std::string data;
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < figure.series.size(); ++i) {
@@ -192,8 +283,8 @@ std::string bars(const Figure& figure) {
             if (is_drawn(p.y)) ends[row] += p.y;
             for (const double one : {ends[row], p.interval.high})
                 if (is_drawn(one)) reaches[row] = std::max(reaches[row], one);
-            data += fmt::format("{} {} {} {} {}\n", -p.x, from, ends[row], value(p.interval.low),
-                                value(p.interval.high));
+            data += fmt::format("{} {} {} {} {}\n", -p.x, drawn(from), drawn(ends[row]),
+                                drawn(p.interval.low), drawn(p.interval.high));
         }
         data += "EOD\n";
         parts.push_back(bar_part(figure, i));
@@ -202,39 +293,38 @@ std::string bars(const Figure& figure) {
     }
     parts.emplace_back("$names using (0):($1+0.3):4 with labels left offset 0.3,0 notitle");
     parts.emplace_back("$names using 2:($1-0.07):3 with labels left notitle");
+    for (double& reach : reaches) reach /= unit.per_one;
     const double most = std::ranges::max(reaches);
     return data + bar_names(figure, reaches) +
            fmt::format(
                "set xlabel {}\nset yrange [{}:0.75]\nunset ytics\nset border 1\n"
                "set xtics nomirror\nset xrange [0:{}]\nplot {}\n",
-               in_quotes(figure.x_label), 0.55 - base::real(reaches.size()),
-               most > 0 ? 1.25 * most : 1, base::join(parts, ", "));
+               in_quotes(unit.label), 0.55 - base::real(reaches.size()), most > 0 ? 1.25 * most : 1,
+               base::join(parts, ", "));
 }
 
 }  // namespace
 
 std::string script_of(const Figure& figure) {
-    const std::size_t entries = figure.series.size() < 2 ? 0 : figure.series.size();
-    const int height =
-        (figure.bars() ? 90 + kBarHeight * static_cast<int>(figure.categories.size()) : kHeight) +
-        kEntryHeight * static_cast<int>(entries);
+    const int height = height_of(figure);
+    const bool has_key = (figure.bars() && figure.series.size() > 1) ||
+                         std::ranges::count(figure.series, Look::marks, &Series::look) > 0;
     return fmt::format(
                "# gnuplot -e \"ending='svg'\" {0}.gp makes {0}.svg; so for pdf and png.\n"
                "if (!exists('ending')) ending = 'svg'\n"
-               "if (ending eq 'svg') set terminal svg size {1},{2} dynamic noenhanced font ',13' "
-               "background rgb 'white'\n"
+               "if (ending eq 'svg') set terminal svg size {1},{2} dynamic noenhanced font ',13'\n"
                "if (ending eq 'pdf') set terminal pdfcairo size {3},{4} noenhanced fontscale 0.6 "
                "background rgb 'white'\n"
                "if (ending eq 'png') set terminal pngcairo size {5},{6} noenhanced fontscale 1.6 "
-               "background rgb 'white'\n"
+               "linewidth 2 pointscale 2 background rgb 'white'\n"
                "set encoding utf8\nset datafile missing 'NaN'\n"
                "if (!exists('file')) file = '{0}.'.ending\nset output file\n{9}"
-               "set title {7}\nset grid linecolor rgb 'gray' linewidth 0.6\nset tics scale "
-               "0.5\n{8}",
+               "set title {7}\nset grid linecolor rgb 'gray' linewidth 0.6\nset border 3\n"
+               "set tics nomirror scale 0.5\n{8}",
                figure.name, kWidth, height, kWidth / 110.0, height / 110.0, 2 * kWidth, 2 * height,
                in_quotes(figure.title),
-               entries == 0 ? "unset key\n"
-                            : "set key below left Left reverse maxcols 1 samplen 2 font ',10'\n",
+               has_key ? "set key above left Left reverse maxrows 3 samplen 2 font ',10'\n"
+                       : "unset key\n",
                kLineTypes) +
            (figure.bars() ? bars(figure) : curves(figure));
 }

@@ -55,8 +55,10 @@ struct Figure {
     std::string caption = {};         ///< one sentence
 
     bool bars() const { return !categories.empty(); }
-    bool empty() const;  ///< no series has a point that can be drawn
+    bool empty() const;  ///< fewer than two points can be drawn, those of ideal lines aside
 };
+/// Adds a bar to a figure of one series.
+void add_bar(Figure& figure, const std::string& name, const Cell& length);
 /// The numbers of all points except those of ideal lines.
 Frame frame_of(const Figure& figure);
 
@@ -79,12 +81,21 @@ struct Source {
     results::Run newest_whole(std::size_t group) const { return file.read(groups.newest(group)); }
 };
 
+/// The answer to a section's question, for the top of the page.
+struct Answer {
+    std::string question = {};
+    std::string of = {};  ///< what was measured: the workload
+    Finding finding = {};
+    std::vector<Caveat> doubts = {};
+};
+
 /// The figures and tables that answer one question.
 struct Section {
     std::string id, heading;
     std::vector<Figure> figures = {};
     std::vector<Frame> tables = {};
     std::vector<std::string> text = {};  ///< paragraphs
+    std::vector<Answer> answers = {};
 };
 std::vector<Section> sections_of(const Source& source);
 
@@ -99,7 +110,12 @@ Section losses_section(const Source& source);
 Section inside_section(const Source& source);
 Section collectives_section(const Source& source);
 Section ladder_section(const Source& source);
+/// Figures and answers of groups that differ in one setting: modes, precisions, models, devices.
+Section ways_section(const Source& source);
 Section published_section(const Source& source);
+
+/// The caveats of some groups in a table, each once.
+std::vector<Caveat> doubts_of(const Frame& table, const Places& rows);
 
 /// The groups with valid runs of that command ("": of any), the newest first, at most `most`.
 std::vector<std::size_t> newest_groups(const model::Groups& groups, std::string_view command,

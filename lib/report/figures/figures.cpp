@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/numbers.hpp"
 #include "base/program.hpp"
 #include "base/text.hpp"
 #include "report/figures/figure.hpp"
@@ -74,14 +75,29 @@ bool Series::empty() const {
 }
 
 bool Figure::empty() const {
-    return std::ranges::all_of(series, &Series::empty);
+    std::ptrdiff_t drawn = 0;
+    for (const auto& one : series)
+        if (one.look != Look::dashed)
+            drawn +=
+                std::ranges::count_if(one.points, [](const Point& p) { return is_drawn(p.y); });
+    return drawn < 2;
+}
+
+void add_bar(Figure& figure, const std::string& name, const Cell& length) {
+    if (figure.series.empty()) figure.series.push_back({figure.x_label, Look::points, 0, {}});
+    figure.series[0].points.push_back(
+        {base::real(figure.categories.size()), length.number, length.interval});
+    figure.categories.push_back(name);
 }
 
 Frame frame_of(const Figure& figure) {
     Frame frame{.title = figure.title + (figure.caption.empty() ? "" : ". " + figure.caption)};
-    const Column number{.name = figure.bars() ? figure.x_label : figure.y_label,
-                        .unit = figure.unit.empty() ? "1" : figure.unit,
-                        .interval = true};
+    const std::string& label = figure.bars() ? figure.x_label : figure.y_label;
+    const bool has_unit = !figure.unit.empty() && figure.unit != "1";
+    const Column number{.name = has_unit ? fmt::format("{} [{}]", label, figure.unit) : label,
+                        .unit = has_unit ? figure.unit : "1",
+                        .interval = true,
+                        .head = label};
     if (figure.bars()) {
         frame.columns = {{.name = "name", .role = Role::key}};
         for (const auto& category : figure.categories) frame.rows.push_back({{category}, {}});
@@ -112,8 +128,8 @@ Frame frame_of(const Figure& figure) {
 std::vector<Section> sections_of(const Source& source) {
     std::vector<Section> sections = scaling_sections(source);
     for (const auto& section_of :
-         {phases_section, buckets_section, collectives_section, ladder_section, steps_section,
-          losses_section, inside_section, published_section})
+         {ways_section, phases_section, buckets_section, collectives_section, ladder_section,
+          steps_section, losses_section, inside_section, published_section})
         sections.push_back(section_of(source));
     for (auto& section : sections) {
         std::erase_if(section.figures, [](const Figure& figure) { return figure.empty(); });
@@ -123,6 +139,15 @@ std::vector<Section> sections_of(const Source& source) {
         return section.figures.empty() && section.tables.empty();
     });
     return sections;
+}
+
+std::vector<Caveat> doubts_of(const Frame& table, const Places& rows) {
+    std::vector<Caveat> doubts;
+    for (const std::size_t row : rows)
+        for (const auto& caveat : table.rows[row].caveats)
+            if (std::ranges::count(doubts, caveat.kind, &Caveat::kind) == 0)
+                doubts.push_back(caveat);
+    return doubts;
 }
 
 std::vector<std::size_t> newest_groups(const model::Groups& groups, std::string_view command,

@@ -109,7 +109,7 @@ Figure over_time(const Run& run, const std::string& name, const std::string& tit
     return {.name = name,
             .title = title,
             .x_label = "time since the work began [s]",
-            .y_label = fmt::format("{} [{}]", quantity, unit),
+            .y_label = quantity,
             .unit = unit,
             .caption = fmt::format("Run {}.", run.id)};
 }

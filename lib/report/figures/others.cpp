@@ -2,21 +2,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
+#include "base/numbers.hpp"
 #include "report/figures/figure.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/messages.hpp"
 #include "report/model/values.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::figures {
 namespace {
 
+using model::Groups;
 using model::Message;
 using model::SizeCurve;
 using results::Run;
 
-constexpr std::size_t kMostCurves = 5, kMostRuns = 3, kMostLadders = 4;
+constexpr std::size_t kMostCurves = 5, kMostRuns = 3;
 
 // In-place curves look like out-of-place ones, and are drawn only for operations without these.
 std::vector<SizeCurve> drawn_curves(const Run& run) {
@@ -75,39 +79,77 @@ void add_pictures(Section& section, const Run& run, const std::string& name, std
     }
 }
 
-Figure ladder_bars(const model::Ladder& ladder, const std::string& name, bool speedup,
-                   const std::string& caption) {
+void add_ladder(Section& section, const model::Ladder& ladder, const std::string& title) {
+    Figure figure{
+        .name = "ladder",
+        .title = "Job time of each strategy",
+        .x_label = "job time",
+        .unit = "s",
+        .caption = fmt::format("{}{}: medians over repetitions with 95 % intervals from six on.",
+                               ladder.title, title)};
     const Frame& table = ladder.table;
-    Figure figure{.name = name,
-                  .title = speedup ? "Speedup over " + table.at(ladder.base, "strategy").text
-                                   : "Job time of each strategy",
-                  .x_label = speedup ? "speedup" : "job time [s]",
-                  .unit = speedup ? "1" : "s",
-                  .caption = caption};
-    Series series{figure.x_label, Look::points, speedup ? 2U : 0U, {}};
-    for (std::size_t row = 0; row < table.rows.size(); ++row) {
-        const Cell& cell = table.at(row, speedup ? "speedup" : vocabulary::kJobTime);
-        const bool stands = !table.rows[row].has(CaveatKind::invalid);
-        figure.categories.push_back(table.at(row, "strategy").text);
-        series.points.push_back(
-            {static_cast<double>(row), stands ? cell.number : stats::kNone, cell.interval});
-    }
-    figure.series.push_back(std::move(series));
-    return figure;
-}
-
-void add_ladder(Section& section, const model::Ladder& ladder, const std::string& title,
-                std::size_t number) {
-    const std::string end = number == 0 ? "" : fmt::format("_{}", number + 1);
-    section.figures.push_back(
-        ladder_bars(ladder, "ladder" + end, false,
-                    fmt::format("{}{}: medians over repetitions with 95 % intervals from six on.",
-                                ladder.title, title)));
-    section.figures.push_back(
-        ladder_bars(ladder, "ladder_speedup" + end, true, "Ratio of median job times."));
+    for (std::size_t row = 0; row < table.rows.size(); ++row)
+        add_bar(figure, table.at(row, "strategy").text,
+                table.rows[row].has(CaveatKind::invalid) ? Cell()
+                                                         : table.at(row, vocabulary::kJobTime));
+    section.figures.push_back(std::move(figure));
     section.tables.push_back(model::frame_of(ladder, true));
     for (const auto& finding : ladder.findings)
         section.tables.back().notes.push_back(sentence(finding));
+}
+
+// A value of the quantity relative to the one at the least x; over files the time of each.
+Cell relative(const base::CsvRow& row, double x, double y, double first) {
+    if (row.at("over") == setting::kFiles) return y / x;
+    const auto better = vocabulary::better_of(row.at("quantity"), results::Kind::cost);
+    return better == vocabulary::Better::more ? y / first : first / y;
+}
+
+// A published curve, and the curves of our groups of the same experiment: a published curve that
+// none of them accompanies is not drawn.
+void add_published(Figure& figure, const Source& source, const base::CsvRow& row,
+                   const std::vector<std::size_t>& same) {
+    const Groups& groups = source.groups;
+    const std::string &over = row.at("over"), &quantity = row.at("quantity");
+    std::map<std::string, std::map<double, double>> ours;
+    const auto titles = groups.titles(same, {over, "nodes", "ranks", "global-batch-size"});
+    for (std::size_t i = 0; i < same.size(); ++i)
+        if (const auto x = base::number_in(groups.key(same[i], over));
+            x && groups.has(same[i], quantity))
+            ours[titles[i]].try_emplace(*x, groups.estimate(same[i], quantity).number);
+    std::erase_if(ours, [](const auto& one) { return one.second.size() < 2; });
+    if (ours.empty()) return;
+    const auto x = model::numbers_in(row.at("x")), y = model::numbers_in(row.at("y"));
+    const bool of_files = over == setting::kFiles;
+    if (figure.series.empty())
+        figure = {.title = row.at("figure"),
+                  .x_label = over,
+                  .y_label = of_files ? "time of a file" : "speedup",
+                  .unit = of_files ? "s" : "1",
+                  .log_x = x.back() > 8 * x.front()};
+    const auto add = [&](const std::string& title, const auto& points) {
+        if (std::ranges::count(figure.series, title, &Series::title) > 0) return;
+        Series series{title, Look::points, figure.series.size(), {}};
+        for (const auto& [at, value] : points)
+            series.points.push_back(
+                {at, relative(row, at, value, points.begin()->second).number, {}});
+        figure.series.push_back(std::move(series));
+    };
+    std::map<double, double> published;
+    for (std::size_t i = 0; i < x.size(); ++i) published[x[i]] = y[i];
+    add("published: " + row.at("experiment"), published);
+    for (const auto& [title, points] : ours) add("ours: " + title, points);
+    figure.caption += fmt::format("{}: {}. ", row.at("experiment"), row.at("conditions"));
+}
+
+// Our value of a published quantity: a measurement, or with "percent:PHASE" the phase's share of
+// the mean step.
+Cell ours_of(const Groups& groups, std::size_t group, const Run& run, const std::string& quantity) {
+    constexpr std::string_view kPercent = "percent:";
+    if (!quantity.starts_with(kPercent)) return groups.estimate(group, quantity);
+    for (const auto& part : model::step_parts(run))
+        if (part.text("phase") == quantity.substr(kPercent.size())) return part.number("percent");
+    return {};
 }
 
 }  // namespace
@@ -126,22 +168,28 @@ Section collectives_section(const Source& source) {
     return section;
 }
 
+// The ladder with the most strategies, of equal ones the newest: runs of a sweep over ranks are no
+// ladders of their own.
 Section ladder_section(const Source& source) {
     Section section{"ladder", "The file-writing ladder"};
-    std::vector<Run> stored;
     // A run that holds a ladder has no measurements, and so no group.
     const Frame& runs = source.groups.runs();
     const std::size_t ladders = runs.find("ladder", Role::table);
+    const auto rows_of = [&](std::size_t row) {
+        const double rows = runs.at(row, ladders).number;
+        return rows > 1 && !runs.rows[row].has(CaveatKind::invalid) ? rows : 0;
+    };
+    std::size_t largest = 0;
     for (std::size_t row = 0; row < runs.rows.size(); ++row)
-        if (!runs.at(row, ladders).empty() && !runs.rows[row].has(CaveatKind::invalid))
-            stored.push_back(source.file.read(runs.at(row, "id").text, results::Detail::summaries));
-    std::ranges::stable_sort(stored, std::greater(), &Run::started_utc);
-    if (stored.size() > kMostLadders) stored.resize(kMostLadders);
-    for (std::size_t i = 0; i < stored.size(); ++i) {
-        const std::string label = stored[i].label.empty() ? "" : ", label " + stored[i].label;
-        const std::string cut = stored[i].cut_short().empty() ? "" : ", cut short";
-        add_ladder(section, model::ladder_of(stored[i]), label + cut, i);
-    }
+        if (rows_of(row) >= rows_of(largest)) largest = row;
+    if (runs.empty() || rows_of(largest) == 0) return section;
+    const Run run = source.file.read(runs.at(largest, "id").text, results::Detail::summaries);
+    const model::Ladder ladder = model::ladder_of(run, &source.groups);
+    add_ladder(section, ladder,
+               (run.label.empty() ? "" : ", label " + run.label) +
+                   (run.cut_short().empty() ? "" : ", cut short"));
+    section.answers = {
+        {"Which way of writing is fastest?", ladder.title, ladder.findings.front(), {}}};
     return section;
 }
 
@@ -153,24 +201,40 @@ Section published_section(const Source& source) {
                      {.name = "ours"},
                      {.name = "conditions"},
                      {.name = "source"}};
+    Section section{"reference", "Published beside ours"};
     std::vector<std::pair<std::size_t, results::Run>> newest;
     for (const std::size_t group : newest_groups(source.groups, "", 500))
         newest.emplace_back(group, source.newest(group));
-    for (const auto& row : source.references)
+    InsertionOrderedMap<std::string, Figure> figures;
+    for (const auto& row : source.references) {
+        std::vector<std::size_t> same;
+        for (const auto& [group, run] : newest)
+            if (model::is_same_experiment(row, run)) same.push_back(group);
+        if (model::is_curve(row)) {
+            add_published(figures[row.at("figure")], source, row, same);
+            continue;
+        }
+        const auto &quantity = row.at("quantity"), &note = row.at("note");
         for (const auto& [group, run] : newest) {
-            const auto &quantity = row.at("quantity"), &note = row.at("note");
-            if (row.at("same_as").empty() || !source.groups.has(group, quantity)) continue;
-            if (!model::is_same_experiment(row, run)) continue;
-            const auto found = source.groups.estimate(group, quantity);
+            if (std::ranges::count(same, group) == 0) continue;
+            const Cell found = ours_of(source.groups, group, run, quantity);
+            if (!found.is_number()) continue;
+            const std::string unit = row.at("unit");
             frame.rows.push_back(
                 {{row.at("experiment"), quantity,
-                  readable(base::number_above_0(row.at("value")), row.at("unit")),
-                  readable(found.number, found.interval, source.groups.unit(quantity)),
-                  row.at("conditions"),
+                  readable(base::number_above_0(row.at("value")), unit),
+                  readable(found.number, found.interval, unit), row.at("conditions"),
                   row.at("source") + (note.empty() ? "" : "; " + note) + "; " + row.source},
                  {}});
         }
-    return {"reference", "Published figures", {}, {std::move(frame)}};
+    }
+    for (auto& figure : figures.all()) {
+        if (figure.series.empty()) continue;
+        figure.name = fmt::format("published_{}", section.figures.size() + 1);
+        section.figures.push_back(std::move(figure));
+    }
+    section.tables = {std::move(frame)};
+    return section;
 }
 
 }  // namespace ranklab::report::figures

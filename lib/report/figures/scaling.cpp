@@ -10,6 +10,7 @@
 #include "report/figures/figure.hpp"
 #include "report/model/scaling.hpp"
 #include "vocabulary/measurements.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::report::figures {
 namespace {
@@ -59,23 +60,25 @@ Figure figure_of(Figure figure, const Frame& table, std::string_view column, int
 
 // A section: the kind of scaling, and what is scaled.
 struct Kind {
-    const char *id, *heading;
+    const char *id, *heading, *question;
     const char *rate, *efficiency;  // names of the figures
     const char *command, *over;
     std::string_view time;
     bool weak = false;
 };
 constexpr Kind kKinds[] = {
-    {"weak-scaling", "Weak scaling: each rank keeps its batch", "weak_throughput",
-     "weak_efficiency", "train", "ranks", vocabulary::kStepTime, true},
-    {"strong-scaling", "Strong scaling: ranks share one batch", "strong_speedup",
-     "strong_efficiency", "train", "ranks", vocabulary::kStepTime},
-    {"thread-scaling", "Training over compute threads of a rank", "thread_scaling",
-     "thread_scaling_efficiency", "train", "threads", vocabulary::kStepTime},
-    {"io-scaling", "Writing over ranks", "io_scaling", "io_scaling_efficiency", "io", "ranks",
-     vocabulary::kJobTime},
-    {"worker-scaling", "Writing over worker processes", "worker_scaling",
-     "worker_scaling_efficiency", "io", "workers", vocabulary::kJobTime}};
+    {"weak-scaling", "Weak scaling: each rank keeps its batch",
+     "Do more ranks do more work in the same time?", "weak_throughput", "weak_efficiency", "train",
+     "ranks", vocabulary::kStepTime, true},
+    {"strong-scaling", "Strong scaling: ranks share one batch",
+     "Do more ranks finish the same work sooner?", "strong_speedup", "strong_efficiency", "train",
+     "ranks", vocabulary::kStepTime},
+    {"thread-scaling", "Training over compute threads of a rank", "How many threads are fastest?",
+     "thread_scaling", "thread_scaling_efficiency", "train", "threads", vocabulary::kStepTime},
+    {"io-scaling", "Writing over ranks", "Do more ranks write faster?", "io_scaling",
+     "io_scaling_efficiency", "io", "ranks", vocabulary::kJobTime},
+    {"worker-scaling", "Writing over worker processes", "Do more workers write faster?",
+     "worker_scaling", "worker_scaling_efficiency", "io", "workers", vocabulary::kJobTime}};
 
 // The rate relative to the baseline's, w2/w1 T1/T2 (w: work, T: time; 1: baseline). Per doubling:
 // relative to the previous point, as if the cores or GPUs had doubled; empty if their number did
@@ -99,8 +102,9 @@ void add_notes(Frame& frame, const std::vector<Curve>& curves, const Groups& gro
         "speedup: of the work per second; per doubling: from the next smaller scale, as if the "
         "cores or GPUs had doubled (ideal: 2)");
     for (const auto& curve : curves)
-        frame.notes.push_back(curve.title + ": " +
-                              model::baseline_note(groups, curve.groups.front()));
+        if (const auto note = model::baseline_note(groups, curve.groups.front());
+            std::ranges::count(frame.notes, note) == 0)
+            frame.notes.push_back(note);
     for (const auto& finding : scaling.findings)
         if (groups.command(finding.row) == kind.command &&
             scaling.rows[finding.row].is_weak() == kind.weak)
@@ -124,7 +128,7 @@ Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Sca
             const auto put = [&](const char* name, const std::string& head, const Cell& cell) {
                 frame.put({.name = name, .unit = "1", .interval = true, .head = head}, cell);
             };
-            frame.rows.push_back({{}, table.rows[group].caveats});
+            frame.rows.push_back({{}, table.rows[group].caveats, table.rows[group].members});
             frame.put({.name = "series", .role = Role::key}, curve.title);
             frame.put({.name = kind.over, .role = Role::key}, curve.widths[i]);
             for (const char* name : {"nodes", "runs", "cores"})
@@ -141,6 +145,28 @@ Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Sca
     frame.drop_empty_columns();
     add_notes(frame, curves, groups, scaling, kind);
     return frame;
+}
+
+// The fastest point of the series with most points, as a multiple of its baseline.
+Answer answer_of(const Frame& table, const Kind& kind) {
+    const auto [series, rows] = std::ranges::max(table.group_by({0}), {},
+                                                 [](const auto& one) { return one.second.size(); });
+    const std::size_t best =
+        *std::ranges::max_element(rows.begin() + 1, rows.end(), {},
+                                  [&](auto row) { return table.at(row, "speedup").number; });
+    const auto width = [&](std::size_t row) {
+        const std::string over = kind.over;
+        return counted(static_cast<std::size_t>(table.at(row, over).number),
+                       over.substr(0, over.size() - 1));
+    };
+    const auto& [text, ratio, ci] = table.at(best, "speedup");
+    return {kind.question,
+            series.front(),
+            {.verdict = ci.low < 1 && ci.high > 1 ? Verdict::scales_undecided : Verdict::scales,
+             .subject = width(best),
+             .against = width(rows.front()),
+             .ratio = {ratio, ci}},
+            doubts_of(table, {rows.front(), best})};
 }
 
 std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, const Kind& kind) {
@@ -162,6 +188,7 @@ Section section_of(const Source& source, const Kind& kind) {
     const auto curves = curves_of(source.groups, scaling, kind);
     if (curves.empty()) return section;
     section.tables.push_back(table_of(curves, source.groups, scaling, kind));
+    section.answers = {answer_of(section.tables.front(), kind)};
     const auto add = [&](const char* name, std::string_view column, const std::string& label,
                          const std::string& unit, int power) {
         Figure figure = figure_of(
@@ -177,11 +204,38 @@ Section section_of(const Source& source, const Kind& kind) {
         if (!figure.empty()) section.figures.push_back(std::move(figure));
     };
     if (kind.weak)
-        add(kind.rate, vocabulary::kThroughput, "throughput [samples/s]", "samples/s", 1);
+        add(kind.rate, vocabulary::kThroughput, "throughput", "samples/s", 1);
     else
         add(kind.rate, "speedup", "speedup", "1", 1);
     add(kind.efficiency, "efficiency", "efficiency per " + scaling.unit, "1", 0);
     return section;
+}
+
+void add_way(Section& section, const Groups& groups, const std::string& key,
+             const model::Comparison& one) {
+    std::set<std::string> values;
+    for (const std::size_t row : one.rows) values.insert(groups.key(row, key));
+    const auto name = [&](std::size_t row) {
+        return values.size() < one.rows.size() ? groups.name(row)
+                                               : fmt::format("{} {}", key, groups.key(row, key));
+    };
+    const std::string title = groups.titles({one.base}, {key}).front();
+    Figure figure{.name = "over_" + key,
+                  .title = fmt::format("{}: {}", key, title),
+                  .x_label = without_unit(one.measurement),
+                  .unit = groups.unit(one.measurement),
+                  .caption =
+                      "Medians over runs; other settings are equal, except those that "
+                      "follow from this one."};
+    for (const std::size_t row : one.rows)
+        add_bar(figure, name(row), groups.estimate(row, one.measurement));
+    section.figures.push_back(std::move(figure));
+    const bool is_flag = vocabulary::setting_row(key).type == options::Type::flag;
+    section.answers.push_back(
+        {fmt::format(fmt::runtime(is_flag ? "Does --{} make it faster?" : "Which --{} is fastest?"),
+                     key),
+         title, model::findings_of(groups, one, name).front(),
+         doubts_of(groups.table(), one.rows)});
 }
 
 }  // namespace
@@ -190,6 +244,25 @@ std::vector<Section> scaling_sections(const Source& source) {
     std::vector<Section> sections;
     for (const Kind& kind : kKinds) sections.push_back(section_of(source, kind));
     return sections;
+}
+
+// A bar per value of a setting, in the order of the values.
+Section ways_section(const Source& source) {
+    Section section{"ways", "One setting changed"};
+    const Groups& groups = source.groups;
+    for (const auto& key : groups.keys()) {
+        const auto& row = vocabulary::setting_row(key);
+        const bool has_curve = key == setting::kRanks || key == setting::kThreads;
+        if (vocabulary::find_setting(key) == nullptr || has_curve ||
+            (row.keeps_sample_work && !model::is_batch(key)) || key == setting::kGlobalBatchSize)
+            continue;
+        auto found = model::comparisons_over(groups, key);
+        std::erase_if(found, [&](const auto& one) { return groups.command(one.base) != "train"; });
+        if (!found.empty())
+            add_way(section, groups, key,
+                    std::ranges::max(found, {}, [](const auto& one) { return one.rows.size(); }));
+    }
+    return section;
 }
 
 std::vector<Section> scaling_over_ranks(const Source& source) {

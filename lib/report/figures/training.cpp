@@ -12,10 +12,12 @@
 namespace ranklab::report::figures {
 namespace {
 
+using model::Groups;
 using results::Measurement;
 using results::Run;
 
-constexpr std::size_t kMostBars = 16, kMostStepped = 2, kMostLosses = 6, kMostTrainings = 3;
+constexpr std::size_t kMostBars = 16, kMostStepped = 2, kMostLosses = 5, kMostTrainings = 3,
+                      kMostRuns = 9;
 constexpr std::size_t kMostPoints = 1200;  // of a line: a picture has fewer pixels
 constexpr std::size_t kMostEpochs = 20, kMostEpochTables = 3;
 
@@ -29,39 +31,63 @@ std::vector<double> rows_of(const Run& run, std::string_view name) {
     return rows;
 }
 
-// A step of a run with losses.
+// A step of the runs of a group: medians over the runs, and their least and largest loss.
 struct Step {
     double number = 0, samples = 0, seconds = 0;  // since the run's first step
-    double loss = stats::kNone, rate = stats::kNone;
+    Point loss = {.y = stats::kNone}, rate = {.y = stats::kNone};
 };
 
-std::vector<Step> steps_of(const Run& run) {
-    const auto seconds = rows_of(run, vocabulary::kStepTime),
-               losses = rows_of(run, vocabulary::kLoss),
-               rates = rows_of(run, vocabulary::kLearningRate);
-    if (seconds.size() != losses.size()) return {};
+// The steps that all runs made.
+std::vector<Step> steps_of(const std::vector<Run>& runs) {
+    std::vector<std::vector<double>> losses, seconds;
+    std::size_t length = SIZE_MAX;
+    for (const Run& run : runs) {
+        losses.push_back(rows_of(run, vocabulary::kLoss));
+        seconds.push_back(rows_of(run, vocabulary::kStepTime));
+        length = std::min({length, losses.back().size(), seconds.back().size()});
+    }
+    const auto rates = rows_of(runs.back(), vocabulary::kLearningRate);
     const double batch =
-        base::number_in(run.setting(setting::kGlobalBatchSize)).value_or(stats::kNone);
+        base::number_in(runs.back().setting(setting::kGlobalBatchSize)).value_or(stats::kNone);
     std::vector<Step> steps;
     double time = 0;
-    for (std::size_t i = 0; i < losses.size(); ++i) {
+    for (std::size_t i = 0; i < length; ++i) {
+        std::vector<double> values, times;
+        for (std::size_t run = 0; run < runs.size(); ++run)
+            values.push_back(losses[run][i]), times.push_back(seconds[run][i]);
+        const auto [least, most] = std::ranges::minmax(values);
         const double number = base::real(i + 1);
-        time += seconds[i];
-        steps.push_back({number, number * batch, time, losses[i],
-                         rates.size() == losses.size() ? rates[i] : stats::kNone});
+        time += stats::quantile(times, 0.5);
+        steps.push_back({number, number * batch, time, {.y = stats::quantile(values, 0.5)}, {}});
+        if (runs.size() > 1) steps.back().loss.interval = {least, most};
+        steps.back().rate.y = i < rates.size() ? rates[i] : stats::kNone;
     }
     return steps;
 }
 
 struct Axis {
     const char *name, *x_label, *y_label;
-    double Step::*x, Step::*y;
+    double Step::*x;
+    Point Step::*y;
 };
 constexpr Axis kAxes[] = {
-    {"loss_steps", "optimizer steps", "training loss", &Step::number, &Step::loss},
-    {"loss_samples", "steps x global batch", "training loss", &Step::samples, &Step::loss},
-    {"loss_seconds", "time of the steps [s]", "training loss", &Step::seconds, &Step::loss},
+    {"loss_steps", "optimizer steps", "loss", &Step::number, &Step::loss},
+    {"loss_samples", "steps x global batch", "loss", &Step::samples, &Step::loss},
+    {"loss_seconds", "time of the steps [s]", "loss", &Step::seconds, &Step::loss},
     {"learning_rate", "optimizer steps", "learning rate", &Step::number, &Step::rate}};
+
+// The validation loss after each epoch of a run, at the epoch's last step.
+std::vector<Point> validation_of(const Run& run, const std::vector<Step>& steps, double Step::*x) {
+    std::vector<Point> points;
+    double done = 0;
+    for (const auto& epoch : model::rows_of(run, "epochs")) {
+        done += epoch.number("steps");
+        if (done >= 1 && done <= base::real(steps.size()))
+            points.push_back(
+                {steps[static_cast<std::size_t>(done) - 1].*x, epoch.number("validation_loss")});
+    }
+    return points;
+}
 
 }  // namespace
 
@@ -82,13 +108,15 @@ std::vector<Point> thinned(const std::vector<Point>& line) {
 Section phases_section(const Source& source) {
     Figure figure{.name = "phases",
                   .title = "Phases of a training step",
-                  .x_label = "mean time in a step [s]",
+                  .x_label = "mean time in a step",
                   .unit = "s",
                   .caption =
                       "Means over ranks and counted steps of each group's newest run; with "
                       "`other` they add up to the step."};
     InsertionOrderedMap<std::string, Series> phases;
-    for (const std::size_t group : newest_groups(source.groups, "train", kMostBars)) {
+    auto groups = newest_groups(source.groups, "train", kMostBars);
+    std::ranges::sort(groups);  // by the values of the keys
+    for (const std::size_t group : groups) {
         const Run run = source.newest(group);
         const auto parts = model::step_parts(run);
         for (const auto& part : parts) {
@@ -127,6 +155,7 @@ Section buckets_section(const Source& source) {
             network{name + ": network alone", Look::marks, trainings++, {}};
         for (const auto& row : model::rows_of(run, "communication"))
             step.points.push_back({row.number("bytes"), row.number(vocabulary::kTransferTime), {}});
+        std::ranges::stable_sort(step.points, {}, &Point::x);
         figure.series.push_back(std::move(step));
         if (!cost) continue;
         for (const auto& [bytes, time] : cost->curve)
@@ -151,7 +180,7 @@ Section steps_section(const Source& source) {
             {.name = fmt::format("steps_{}", i + 1),
              .title = source.groups.name(groups[i]),
              .x_label = "step, warm-up included",
-             .y_label = "step time [s]",
+             .y_label = "step time",
              .unit = "s",
              .series = {{"step time, slowest rank", Look::line, 0, thinned(points)}},
              .shaded_to = warm_up > 0 ? base::real(warm_up) + 0.5 : stats::kNone,
@@ -168,22 +197,39 @@ Section losses_section(const Source& source) {
              .title = fmt::format("{} over {}", axis.y_label, axis.x_label),
              .x_label = axis.x_label,
              .y_label = axis.y_label,
-             .caption = "Mean over the global batch before each update, warm-up included."});
-    const auto groups = newest_groups(source.groups, "train", kMostLosses);
+             .caption =
+                 "Mean over the global batch before each update, warm-up included; medians of "
+                 "a group's runs, and their range; points: validation."});
+    const Groups& all = source.groups;
+    const auto groups = newest_groups(all, "train", kMostLosses);
+    const auto titles = all.titles(groups);
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        const Run run = source.newest_whole(groups[i]);
-        const auto steps = steps_of(run);
+        std::vector<Run> runs;
+        for (const std::size_t member : all.members(groups[i]))
+            if (runs.size() < kMostRuns)
+                runs.push_back(source.file.read(all.runs().at(member, "id").text));
+        const auto steps = steps_of(runs);
+        const std::string name = fmt::format("{}, {} ranks, global batch {}", titles[i],
+                                             all.factor(groups[i], setting::kRanks),
+                                             all.factor(groups[i], setting::kGlobalBatchSize));
         for (std::size_t k = 0; k < std::size(kAxes); ++k) {
-            std::vector<Point> points;
-            for (const auto& step : steps) points.push_back({step.*kAxes[k].x, step.*kAxes[k].y});
-            Series line{source.groups.name(groups[i]), Look::line, i, thinned(points)};
-            if (!line.empty()) section.figures[k].series.push_back(std::move(line));
+            Series line{name, Look::line, i, {}},
+                validation{name + ", validation", Look::points, i, {}};
+            for (const Step& step : steps) {
+                line.points.push_back(step.*kAxes[k].y);
+                line.points.back().x = step.*kAxes[k].x;
+            }
+            line.points = thinned(line.points);
+            if (kAxes[k].y == &Step::loss)
+                validation.points = validation_of(runs.back(), steps, kAxes[k].x);
+            for (auto* series : {&line, &validation})
+                if (!series->empty()) section.figures[k].series.push_back(std::move(*series));
         }
-        const auto* epochs = run.find_table("epochs");
+        const auto* epochs = runs.back().find_table("epochs");
         if (epochs == nullptr || steps.empty() || section.tables.size() == kMostEpochTables)
             continue;
         section.tables.push_back(model::frame_of(*epochs, kMostEpochs));
-        section.tables.back().title = "Epochs of run " + run.id;
+        section.tables.back().title = "Epochs of run " + runs.back().id;
     }
     return section;
 }

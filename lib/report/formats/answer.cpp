@@ -232,12 +232,8 @@ std::string warnings(const Run& run, const Screen& screen) {
     const std::size_t shown =
         screen.whole ? run.warnings.size() : std::min(kMostWarnings, run.warnings.size());
     std::string text;
-    for (std::size_t i = 0; i < shown; ++i) {
-        const std::string one = base::one_line(run.warnings[i]);
-        const std::string line =
-            screen_line("warning", screen.whole ? one : base::shortened(one, 64));
-        text += painted(line, "warning", kYellow, screen);
-    }
+    for (std::size_t i = 0; i < shown; ++i)
+        text += painted(screen_line("warning", run.warnings[i]), "warning", kYellow, screen);
     if (run.warnings.size() > shown)
         text += screen_line("", fmt::format("and {} more: --verbose", run.warnings.size() - shown));
     return text;

@@ -150,7 +150,9 @@ std::string guidelines(const Run& run) {
 
 std::string io_answer(const Run& run) {
     if (const auto ladder = model::ladder_of(run); !ladder.empty()) {
-        std::string text = text_of(model::frame_of(ladder, false));
+        Frame table = model::frame_of(ladder, false);
+        std::ranges::reverse(table.rows);  // the fastest last, where a terminal shows it
+        std::string text = text_of(table);
         for (std::size_t i = 1; i < ladder.findings.size(); ++i)
             text += base::wrapped("  ", sentence(ladder.findings[i]));
         return text;
@@ -211,18 +213,17 @@ std::string comm_answer(const Run& run) {
         return headline == nullptr || one.place != headline->place ||
                model::full_name(one) != model::full_name(*headline);
     });
-    std::string text =
-        screen_line("latency", smallest(same)) + screen_line("bandwidth", peak(same));
     for (auto& one : model::messages_of(run, "buckets"))
         one.op = "bucket", one.redop = "sum", messages.push_back(std::move(one));
-    text += "\n" + text_of(messages_frame(messages));
+    std::string text = "\n" + text_of(messages_frame(messages));
     if (const Table* table = run.find_table("nonblocking")) {
         Frame started = model::frame_of(*table, 24);
         started.sort({started.find("op"), started.find("bytes")});
         text += "\n" + text_of(started);
     }
     if (run.hosts.size() < 2) text += "  one rank sends nothing over a link: no bus bandwidth\n";
-    return text + fits(run) + screen_line("guidelines", guidelines(run)) +
+    return text + fits(run) + screen_line("latency", smallest(same)) +
+           screen_line("bandwidth", peak(same)) + screen_line("guidelines", guidelines(run)) +
            screen_line("late rank", run.fact(fact::kCallStragglerText));
 }
 

@@ -14,6 +14,7 @@ namespace ranklab::report {
 namespace {
 
 constexpr std::size_t kLongest = 300;  // characters of a text in HTML
+constexpr std::size_t kMostLines = 4;  // of notes that are not folded
 
 // The text on one line, with names[i] in place of letters[i].
 std::string escaped(std::string_view text, std::string_view letters,
@@ -91,12 +92,26 @@ std::string html_escape(std::string_view text) {
     return escaped(text, "&<>\"'", {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"});
 }
 
+// A long word (a path, an address) may be broken after its punctuation.
 std::string latex_text(std::string_view text) {
     // After \\ of the row before, [ would begin an option, and * belong to the command.
-    return escaped(text, "&%$#_{}~^\\<>[*",
-                   {"\\&", "\\%", "\\$", "\\#", "\\_", "\\{", "\\}", "\\textasciitilde{}",
-                    "\\textasciicircum{}", "\\textbackslash{}", "\\textless{}", "\\textgreater{}",
-                    "{[}", "{*}"});
+    constexpr std::size_t kLongWord = 16;
+    auto words =
+        base::split(escaped(text, "&%$#_{}~^\\<>|[*",
+                            {"\\&", "\\%", "\\$", "\\#", "\\_", "\\{", "\\}", "\\textasciitilde{}",
+                             "\\textasciicircum{}", "\\textbackslash{}", "\\textless{}",
+                             "\\textgreater{}", "\\textbar{}", "{[}", "{*}"}),
+                    ' ');
+    for (auto& word : words) {
+        std::string broken;
+        for (const char c : word) {
+            broken += c;
+            if (word.size() > kLongWord && std::string_view("/_.=:,-").find(c) != std::string::npos)
+                broken += "\\allowbreak{}";
+        }
+        word = std::move(broken);
+    }
+    return base::join(words, " ");
 }
 
 std::string html_of(const Frame& frame) {
@@ -112,9 +127,11 @@ std::string html_of(const Frame& frame) {
     for (std::size_t row = 0; row < frame.rows.size(); ++row)
         text += html_row(frame, row, footnotes);
     text += "</tbody></table></div>\n";
-    for (const auto& line : footnotes.lines(frame.notes))
-        text += "<p class=\"note\">" + html_escape(line) + "</p>\n";
-    return text;
+    const auto lines = footnotes.lines(frame.notes);
+    const bool folded = lines.size() > kMostLines;
+    if (folded) text += fmt::format("<details><summary>{} notes</summary>\n", lines.size());
+    for (const auto& line : lines) text += "<p class=\"note\">" + html_escape(line) + "</p>\n";
+    return text + (folded ? "</details>\n" : "");
 }
 
 std::string markdown_text(const std::string& text) {
@@ -147,10 +164,12 @@ std::string markdown_of(const Frame& frame) {
     return text;
 }
 
+// In a two-column article a table of more than kNarrow columns spans both; a wider one is scaled.
 std::string latex_of(const Frame& frame, std::string label) {
     std::erase_if(label, [](unsigned char c) {
         return std::isalnum(c) == 0 && std::string_view("-_").find(c) == std::string_view::npos;
     });
+    constexpr std::size_t kNarrow = 4;
     std::string columns, rows;
     std::vector<std::string> heads;
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
@@ -169,12 +188,13 @@ std::string latex_of(const Frame& frame, std::string label) {
     for (const auto& line : footnotes.lines({}))
         below += fmt::format("\n\\par\\footnotesize {}", latex_text(line));
     return fmt::format(
-        "% needs \\usepackage{{booktabs}}; (low .. high): 95 % interval\n"
-        "\\begin{{table}}\n\\caption{{{}}}\n\\label{{tab:{}}}\n"
-        "\\begin{{tabular}}{{{}}}\n\\toprule\n{} "
-        "\\\\\n\\midrule\n{}\\bottomrule\n\\end{{tabular}}{}\n"
-        "\\end{{table}}\n",
-        latex_text(frame.title), label, columns, base::join(heads, " & "), rows, below);
+        "% needs \\usepackage{{booktabs,graphicx}}; (low .. high): 95 % interval\n"
+        "\\begin{{{0}}}\n\\sloppy\\footnotesize\n\\caption{{{1}}}\n\\label{{tab:{2}}}\n"
+        "\\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{%\n"
+        "\\begin{{tabular}}{{{3}}}\n\\toprule\n{4} \\\\\n\\midrule\n{5}\\bottomrule\n"
+        "\\end{{tabular}}}}{6}\n\\end{{{0}}}\n",
+        heads.size() > kNarrow ? "table*" : "table", latex_text(frame.title), label, columns,
+        base::join(heads, " & "), rows, below);
 }
 
 std::string csv_of(const Frame& frame) {

@@ -63,6 +63,11 @@ std::string readable(double value, std::string_view unit) {
                        shown.name);
 }
 
+std::pair<double, std::string> shown_unit(double value, std::string_view unit) {
+    const Shown shown = shown_in(value, unit);
+    return {shown.per_one, std::string(shown.name)};
+}
+
 std::string readable_interval(const stats::Interval& interval, double value,
                               std::string_view unit) {
     if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return "";

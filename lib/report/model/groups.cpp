@@ -57,6 +57,15 @@ Cores cores_in(const Frame& frame, std::size_t row) {
             .oversubscription = frame.at(row, "oversubscription").text};
 }
 
+// A setting, or a condition that keeps runs apart, for a title.
+std::string in_words(const std::string& key, const std::string& value) {
+    if (key == "environment.OMPI_MCA_hwloc_base_binding_policy")
+        return value == "none" ? "ranks not bound" : "ranks bound to " + value;
+    if (key == "process.mpi") return "MPI " + value;
+    if (key == "git_revision") return "revision " + value;
+    return fmt::format("{} {}", key.substr(key.rfind('.') + 1), value);
+}
+
 // Columns of "yes" or "no" about the run's mode, sync and strategy, which Groups::says() reads.
 void put_abilities(Frame& runs, const Run& run) {
     runs.put({.name = "single_device"}, is_single_device(run) ? "yes" : "no");
@@ -412,7 +421,7 @@ Names Groups::titles(const std::vector<std::size_t>& some, const std::set<std::s
         for (std::size_t i = 0; i < some.size(); ++i)
             if (const auto text = value(some[i], key);
                 !text.empty() && values[{before[i], value(some[i], "ranks")}].size() > 1)
-                titles[i] += fmt::format(", {} {}", key, base::printable(text, 40));
+                titles[i] += ", " + in_words(key, base::printable(text, 40));
     }
     return titles;
 }

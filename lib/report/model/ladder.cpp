@@ -10,6 +10,7 @@
 #include "base/io_times.hpp"
 #include "base/numbers.hpp"
 #include "report/model/conditions.hpp"
+#include "report/model/groups.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/facts.hpp"
 #include "vocabulary/measurements.hpp"
@@ -86,6 +87,30 @@ void name_rows(Frame& table) {
                             counted(static_cast<std::size_t>(table.at(row, column).number), what);
             table.set(row, columns().front(), name);
         }
+}
+
+// Sets the measurements of rows whose one group has several runs; speedups are computed anew.
+void take_medians(Frame& table, const Run& run, const Groups& groups) {
+    const auto is_of = [&](std::size_t group, std::size_t row) {
+        return groups.command(group) == run.command &&
+               groups.values(group, vocabulary::kJobTime).size() > 1 &&
+               groups.factor(group, setting::kStrategy) == table.at(row, "rung").text &&
+               groups.key(group, setting::kRanks) == exact(table.at(row, "ranks")) &&
+               (table.at(row, "workers").number == 0 ||
+                groups.key(group, setting::kWorkers) == exact(table.at(row, "workers"))) &&
+               groups.factor(group, setting::kFiles) == run.setting(setting::kFiles) &&
+               groups.factor(group, setting::kSize) == run.setting(setting::kSize);
+    };
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        auto found = groups.all();
+        std::erase_if(found, [&](std::size_t group) { return !is_of(group, row); });
+        if (found.size() != 1) continue;
+        for (const std::size_t column : table.all(Role::derived))
+            if (const auto& name = table.columns[column].name; groups.has(found[0], name))
+                table.set(row, {.name = name}, groups.estimate(found[0], name));
+        for (std::size_t other = 0; other < table.rows.size(); ++other)
+            table.set(other, {.name = "speedup"}, {});
+    }
 }
 
 double time_of(const Frame& table, std::size_t row) {
@@ -228,9 +253,10 @@ std::string records_text(const Run& run) {
                        run.setting(setting::kSize), run.setting(setting::kSize));
 }
 
-Ladder ladder_of(const Run& run) {
+Ladder ladder_of(const Run& run, const Groups* groups) {
     Ladder ladder{.title = records_text(run)};
     for (const auto& row : rows_of(run, "ladder")) add_row(ladder.table, row, run);
+    if (groups != nullptr) take_medians(ladder.table, run, *groups);
     complete(ladder, run.fact(fact::kLadderBaseline));
     return ladder;
 }

@@ -10,6 +10,8 @@
 
 namespace ranklab::report::model {
 
+class Groups;
+
 /// Whether the run is of one strategy and has a job time. False for a run that holds a ladder.
 bool is_strategy_run(const results::Run& run);
 /// Ranks that took part, at least 1; worker processes, 0 for strategies that have none.
@@ -30,8 +32,9 @@ struct Ladder {
 
     bool empty() const { return table.empty(); }
 };
-/// The run's table `ladder`; empty if the run has none.
-Ladder ladder_of(const results::Run& run);
+/// The run's table `ladder`; empty if the run has none. With `groups`, a strategy that several runs
+/// of one group measured has their medians, as in every other table.
+Ladder ladder_of(const results::Run& run, const Groups* groups = nullptr);
 /// A selection of the columns, the fastest row first; with `wide` all columns, in the stored order.
 Frame frame_of(const Ladder& ladder, bool wide);
 

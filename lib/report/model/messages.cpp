@@ -73,16 +73,6 @@ std::string full_name(const Message& one) {
     return name + (one.load == "loaded" ? ", loaded" : "");
 }
 
-std::string headline_task(const Run& run) {
-    const auto name = headline_of(run);
-    const auto words = base::split(name, ':');
-    if (const auto model = run.setting(setting::kFromModel); !model.empty() && !name.empty())
-        return "Largest gradient bucket of " + model;
-    if (words.size() < 4) return name;  // a barrier has no type and size
-    return fmt::format("{} of {}, {}", words[0], words[1],
-                       size_text(base::number_in(words[3]).value_or(stats::kNone)));
-}
-
 const Message* headline_message(const Run& run, const std::vector<Message>& messages) {
     const auto found = std::ranges::find(messages, headline_of(run), measured_name);
     return found == messages.end() ? nullptr : &*found;

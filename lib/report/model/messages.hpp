@@ -40,7 +40,5 @@ std::string full_name(const Message& one);
 /// The message that the measurement `time_us` repeats (fact collectives.headline); nullptr if it is
 /// not among the messages.
 const Message* headline_message(const results::Run& run, const std::vector<Message>& messages);
-/// The headline message, from the fact alone: "allreduce of fp32, 4 MiB"; "" if none was timed.
-std::string headline_task(const results::Run& run);
 
 }  // namespace ranklab::report::model

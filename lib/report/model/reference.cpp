@@ -27,8 +27,14 @@ std::vector<std::string> same_as(const base::CsvRow& row) {
 void check_reference(const base::CsvRow& row) {
     for (const char* column : {"experiment", "source", "quantity", "unit", "conditions", "note"})
         row.at(column);
-    base::number_above_0(row.at("value"));
     Selection checked(same_as(row));
+    if (!is_curve(row)) {
+        base::number_above_0(row.at("value"));
+        return;
+    }
+    row.at("over"), row.at("figure");
+    if (numbers_in(row.at("x")).size() != numbers_in(row.at("y")).size())
+        throw base::DataError("y needs as many numbers as x");
 }
 
 const std::string& one_of(const std::vector<std::string>& words, const std::string& cell) {
@@ -36,12 +42,6 @@ const std::string& one_of(const std::vector<std::string>& words, const std::stri
         throw base::DataError(fmt::format("'{}' is not one of: {}", base::printable(cell, 40),
                                           base::join(words, ", ")));
     return cell;
-}
-
-std::vector<double> numbers(const std::string& cell) {
-    std::vector<double> found;
-    for (const auto& text : base::split(cell, ' ')) found.push_back(base::number_above_0(text));
-    return found;
 }
 
 PublishedCurve curve_of(const base::CsvRow& row) {
@@ -52,9 +52,9 @@ PublishedCurve curve_of(const base::CsvRow& row) {
                          .caution = one_of({"", "no-communication", "one-level", "contradicts",
                                             "other-configuration"},
                                            row.at("caution")),
-                         .x = numbers(row.at("x")),
-                         .rates_per_x = numbers(row.at("y")),
-                         .first_beyond_one_node = beyond.empty() ? 0 : numbers(beyond).front()};
+                         .x = numbers_in(row.at("x")),
+                         .rates_per_x = numbers_in(row.at("y")),
+                         .first_beyond_one_node = beyond.empty() ? 0 : numbers_in(beyond).front()};
     if (curve.x.size() < 2 || curve.x.size() != curve.rates_per_x.size() ||
         !std::ranges::is_sorted(curve.x, std::less_equal()))
         throw base::DataError("y needs as many numbers as x, at least 2, and x must be ascending");
@@ -67,6 +67,12 @@ PublishedCurve curve_of(const base::CsvRow& row) {
 }
 
 }  // namespace
+
+std::vector<double> numbers_in(const std::string& cell) {
+    std::vector<double> found;
+    for (const auto& text : base::split(cell, ' ')) found.push_back(base::number_above_0(text));
+    return found;
+}
 
 bool is_same_experiment(const base::CsvRow& reference, const results::Run& run) {
     const Selection same(same_as(reference));
@@ -101,6 +107,7 @@ References read_references(const fs::path& folder) {
 std::string reference_lines(const results::Run& run, const References& references) {
     std::string text;
     for (const auto& row : references) {
+        if (is_curve(row)) continue;
         const auto* m = run.find(row.at("quantity"));
         if (m == nullptr || !run.valid || !is_same_experiment(row, run)) continue;
         text += fmt::format(

@@ -12,8 +12,14 @@
 
 namespace ranklab::report::model {
 
-/// Published numbers, each with its source document.
+/// Published numbers, each with its source document. A row with a column `x` is a curve: `y` are
+/// values of the quantity over the setting `over`.
 using References = std::vector<base::CsvRow>;
+inline bool is_curve(const base::CsvRow& reference) {
+    return reference.cells.contains("x");
+}
+/// The numbers of a cell, separated by blanks. Throws DataError if one is not above 0.
+std::vector<double> numbers_in(const std::string& cell);
 /// Whether the row's cell same_as has conditions, and the run meets all of them.
 bool is_same_experiment(const base::CsvRow& reference, const results::Run& run);
 /// Reads all *.csv of the folder except kPublishedCurves; nothing if there is no such folder. Warns

@@ -7,9 +7,6 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/diagnosis/diagnosis.hpp"
-#include "report/model/ladder.hpp"
-#include "report/model/messages.hpp"
-#include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "report/page/parts.hpp"
 #include "report/page/templates.hpp"
@@ -21,7 +18,7 @@ namespace {
 using model::Groups;
 using results::Run;
 
-constexpr std::size_t kMostHeadlines = 6, kMostWarnings = 12;
+constexpr std::size_t kMostCards = 9, kMostWarnings = 3;
 
 std::string lead_of(const model::ChosenRuns& runs, const Groups& groups) {
     const auto headers = runs.headers();
@@ -33,48 +30,11 @@ std::string lead_of(const model::ChosenRuns& runs, const Groups& groups) {
                        chosen);
 }
 
-// The rate that headlines show for a command.
+// The rate that a card shows for a command.
 std::string rate_of(const std::string& command) {
     for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, command))
         if (vocabulary::quantity(name).kind == vocabulary::Kind::rate) return name;
     return "";
-}
-
-// The work of a run, without the way in which ranks do it.
-std::string task_of(const Run& run) {
-    if (run.command == "io")
-        return "Writing " + model::records_text(run) + " on " + model::file_system_of(run);
-    if (run.command == "comm") return model::headline_task(run);
-    std::string task = run.setting(setting::kModel);
-    for (const auto key : {setting::kData, setting::kWidth})
-        if (const auto value = run.setting(key); !value.empty() && value != "1")
-            task += fmt::format(", {} {}", key, value);
-    return task;
-}
-
-Object headline(const Groups& all, const std::string& task,
-                const std::vector<std::size_t>& groups) {
-    const std::string rate = rate_of(all.command(groups.front()));
-    const std::size_t best = *std::ranges::max_element(
-        groups, {}, [&](std::size_t group) { return all.estimate(group, rate).number; });
-    const auto found = all.estimate(best, rate);
-    const model::Cores cores = all.cores(best);
-    std::vector<std::string> caveats;
-    for (const auto& caveat : all.table().rows[best].caveats) caveats.push_back(sentence(caveat));
-    const auto detailed = figures::newest_groups(all, "", kMostDetailed);
-    return {
-        {"workload", task},
-        {"value", readable(found.number, all.unit(rate))},
-        {"interval", readable_interval(found.interval, found.number, all.unit(rate))},
-        {"name", all.name(best)},
-        {"link", std::ranges::find(detailed, best) != detailed.end()},
-        {"run", all.newest(best)},
-        {"which", fmt::format("highest of {}; {}", counted(groups.size(), "group"),
-                              counted(all.members(best).size(), "run"))},
-        {"machine",
-         fmt::format("{}; {}", cores.known() ? counted(cores.count, cores.unit) : "cores not known",
-                     base::printable(all.factor(best, "host.cpu"), 80))},
-        {"doubts", caveats.empty() ? Data(false) : Data(base::join(caveats, "; "))}};
 }
 
 // A list for the template; false if it is empty.
@@ -82,34 +42,40 @@ Data list_or_false(const List& all) {
     return all.empty() ? Data(false) : Data(Object{{"all", all}});
 }
 
-// The best rate of each task.
-Data headlines_of(const figures::Source& source) {
-    const Groups& groups = source.groups;
-    InsertionOrderedMap<std::string, std::pair<std::string, std::vector<std::size_t>>> workloads;
-    for (const std::size_t group : groups.all()) {
-        if (!groups.valid(group) || groups.table().rows[group].has(CaveatKind::not_summed) ||
-            !groups.has(group, rate_of(groups.command(group))))
-            continue;
-        const auto& run = source.newest(group);
-        if (run.command == "comm" && !model::measures_network(run)) continue;
-        const std::string task = task_of(run);
-        auto& [name, some] = workloads[task];
-        name = task, some.push_back(group);
-    }
-    List all;
-    for (const auto& [task, some] : workloads.all())
-        if (all.size() < kMostHeadlines) all.push_back(headline(groups, task, some));
-    return list_or_false(all);
+Object card(const std::string& question, const std::string& of, const std::string& answer,
+            const std::vector<Caveat>& caveats, const std::string& section) {
+    std::vector<std::string> doubts;
+    for (const auto& caveat : caveats) doubts.push_back(sentence(caveat));
+    return {{"question", question},
+            {"of", of},
+            {"answer", answer},
+            {"section", section},
+            {"doubts", doubts.empty() ? Data(false) : Data(some_of(doubts, 3, "; "))}};
+}
+
+// The rate of the newest runs of each command.
+void add_rates(List& cards, const Groups& groups) {
+    for (const auto& [command, question] : {std::pair{"train", "How fast does it train?"},
+                                            {"io", "How fast does it write?"},
+                                            {"comm", "How fast do ranks communicate?"}})
+        for (const std::size_t group : figures::newest_groups(groups, command, 1)) {
+            const std::string rate = rate_of(command);
+            if (!groups.has(group, rate)) continue;
+            const Cell found = groups.estimate(group, rate);
+            cards.push_back(card(question, groups.name(group),
+                                 readable(found.number, found.interval, groups.unit(rate)),
+                                 figures::doubts_of(groups.table(), {group}), "summary"));
+        }
 }
 
 // The warnings that runs stored, each with the number of its runs.
 using RunWarnings = InsertionOrderedMap<std::string, std::pair<std::string, std::size_t>>;
 
-// The list "Read this first".
+// "Read this first": the gravest lines, and the others folded.
 Data warnings_of(const Groups& groups, const RunWarnings& of_runs) {
-    List all;
+    List all, rest;
     const auto add = [&](const std::string& text, bool bad) {
-        if (all.size() < kMostWarnings) all.push_back(Object{{"text", text}, {"bad", bad}});
+        (all.size() < kMostWarnings ? all : rest).push_back(Object{{"text", text}, {"bad", bad}});
     };
     const auto invalid = std::ranges::count_if(
         groups.runs().rows, [](const Row& run) { return run.has(CaveatKind::invalid); });
@@ -120,15 +86,22 @@ Data warnings_of(const Groups& groups, const RunWarnings& of_runs) {
     std::map<CaveatKind, std::size_t> kinds;
     for (const auto& row : groups.table().rows)
         for (const auto& caveat : row.caveats) ++kinds[caveat.kind];
+    kinds.erase(CaveatKind::left_out);  // those of the first line
     for (const auto& [kind, count] : kinds)
-        add(fmt::format("{} {}", counted(count, "group"), of_groups(kind, count)), false);
+        add(fmt::format("{} of {} {}", count, counted(groups.size(), "group"),
+                        of_groups(kind, count)),
+            false);
     if (!groups.apart().empty())
         add("runs that differ in " + some_of(groups.apart(), 6) +
                 " are in separate groups, and not points of one curve",
             false);
     for (const auto& [text, runs] : of_runs.all())
         add(fmt::format("{}: {}", counted(runs, "run"), text), false);
-    return list_or_false(all);
+    if (all.empty()) return Data(false);
+    Object shown{{"all", all}};
+    if (!rest.empty())
+        shown["more"] = Object{{"count", fmt::to_string(rest.size())}, {"rest", rest}};
+    return shown;
 }
 
 }  // namespace
@@ -158,6 +131,10 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
             sections.push_back(Object{{"id", id}, {"heading", heading}, {"body", body}});
     };
     const auto drawn = figures::sections_of(source);
+    List cards;
+    for (const auto& section : drawn)
+        for (const auto& [question, of, finding, doubts] : section.answers)
+            cards.push_back(card(question, of, sentence(finding), doubts, section.id));
     std::string not_drawn;
     const auto add_figures = [&](bool scaling) {
         for (const auto& section : drawn)
@@ -170,9 +147,14 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     const auto widest = std::ranges::max_element(trained, {}, [&](std::size_t group) {
         return base::number_in(groups.factor(group, setting::kRanks)).value_or(0);
     });
-    if (widest != trained.end())
-        add("why", "Why is it slow",
-            diagnosis::html_of(diagnosis::diagnose(source.newest_whole(*widest), runs.file())));
+    if (widest != trained.end()) {
+        const auto found = diagnosis::diagnose(source.newest_whole(*widest), runs.file());
+        add("why", "Why is it slow", diagnosis::html_of(found));
+        cards.push_back(
+            card("What limits it?", groups.name(*widest), found.why, found.caveats, "why"));
+    }
+    add_rates(cards, groups);
+    if (cards.size() > kMostCards) cards.resize(kMostCards);
     add_figures(false);
     if (!not_drawn.empty()) base::log::warn(not_drawn);
     add("ranks", "Rank by rank", ranks_of(source));
@@ -183,7 +165,7 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     return filled("page.html", Object{{"file", runs.file().path().filename().string()},
                                       {"style", std::string(template_text("style.css"))},
                                       {"lead", lead_of(runs, groups)},
-                                      {"headlines", headlines_of(source)},
+                                      {"cards", list_or_false(cards)},
                                       {"warnings", warnings_of(groups, warnings)},
                                       {"sections", sections}});
 }

@@ -16,7 +16,6 @@ namespace ranklab::report::page {
 namespace {
 
 using model::Groups;
-using results::Measurement;
 using results::Run;
 
 constexpr std::size_t kMostRows = 60, kMostRanks = 128;
@@ -32,27 +31,6 @@ std::string url_text(std::string_view text) {
     return safe;
 }
 
-// A row per group of one command.
-Frame summary_frame(const Groups& groups, const std::string& command) {
-    const auto shown = figures::newest_groups(groups, command, SIZE_MAX);
-    const Frame& table = groups.table();
-    Places columns{table.find("title"), table.find(setting::kRanks, Role::factor),
-                   table.find("runs")};
-    for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, command))
-        columns.push_back(table.find(name, Role::measured));
-    Frame frame = table.select(columns);
-    frame.columns.front().role = Role::key;
-    const auto rows = std::exchange(frame.rows, {});
-    for (std::size_t i = 0; i < std::min(shown.size(), kMostRows); ++i)
-        frame.rows.push_back(rows[shown[i]]);
-    frame.drop_empty_columns();
-    if (shown.size() > kMostRows)
-        frame.notes.push_back(
-            fmt::format("{} older groups are not shown; choose groups with --where KEY=VALUE",
-                        shown.size() - kMostRows));
-    return frame;
-}
-
 // The numbers of a figure, at most kMost.
 Frame numbers_of(const figures::Figure& figure) {
     constexpr std::size_t kMost = 300;
@@ -64,42 +42,6 @@ Frame numbers_of(const figures::Figure& figure) {
         numbers.rows.resize(kMost);
     }
     return numbers;
-}
-
-// Each rank's mean over the counted rows. Runs of more than 64 ranks store only the means.
-std::vector<double> means_of(const Run& run, const Measurement& m) {
-    if (m.columns < 2 || m.rows() == 0) {
-        std::vector<double> stored;
-        for (const auto& row : model::rows_of(run, "rank_summaries"))
-            if (row.text("measurement") == m.name) stored.push_back(row.number("mean"));
-        return stored;
-    }
-    std::vector<double> means(m.columns);
-    for (std::size_t i = 0; i < m.samples.size(); ++i)
-        means[i % m.columns] += m.samples[i] / base::real(m.rows());
-    return means;
-}
-
-Frame ranks_frame(const Run& run, const std::string& title) {
-    Frame frame{.title = title + ": means of each rank over its counted steps or repetitions",
-                .columns = {{.name = "rank", .role = Role::key}, {.name = "host"}}};
-    for (const auto& row : run.hosts)
-        if (frame.rows.size() < kMostRanks)
-            frame.rows.push_back({{fmt::to_string(row.rank), row.host}, {}});
-    const auto add = [&](std::string_view name) {
-        const Measurement* m = run.find(name);
-        const auto means = m == nullptr ? std::vector<double>() : means_of(run, *m);
-        if (means.size() < frame.rows.size()) return;
-        frame.columns.push_back(
-            {.name = std::string(name), .unit = "s", .head = without_unit(name)});
-        for (std::size_t rank = 0; rank < frame.rows.size(); ++rank)
-            frame.rows[rank].cells.emplace_back(means[rank]);
-    };
-    for (const auto* whole : vocabulary::wholes()) {
-        add(whole->name);
-        for (const auto* part : vocabulary::parts_of(*whole)) add(part->name);
-    }
-    return frame;
 }
 
 Frame facts_frame(const Run& run) {
@@ -121,6 +63,26 @@ Frame facts_frame(const Run& run) {
 }
 
 }  // namespace
+
+Frame summary_frame(const Groups& groups, const std::string& command) {
+    const auto shown = figures::newest_groups(groups, command, SIZE_MAX);
+    const Frame& table = groups.table();
+    Places columns{table.find("title"), table.find(setting::kRanks, Role::factor),
+                   table.find("runs")};
+    for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, command))
+        columns.push_back(table.find(name, Role::measured));
+    Frame frame = table.select(columns);
+    frame.columns.front().role = Role::key;
+    const auto rows = std::exchange(frame.rows, {});
+    for (std::size_t i = 0; i < std::min(shown.size(), kMostRows); ++i)
+        frame.rows.push_back(rows[shown[i]]);
+    frame.drop_empty_columns();
+    if (shown.size() > kMostRows)
+        frame.notes.push_back(
+            fmt::format("{} older groups are not shown; choose groups with --where KEY=VALUE",
+                        shown.size() - kMostRows));
+    return frame;
+}
 
 std::string summary_of(const Groups& groups) {
     std::string text;
@@ -158,14 +120,13 @@ std::string figures_of(const figures::Section& section, std::string& not_drawn) 
 }
 
 std::string ranks_of(const figures::Source& source) {
-    const Groups& groups = source.groups;
-    for (const std::size_t group : figures::newest_groups(groups, "", SIZE_MAX)) {
-        if (groups.command(group) == "comm" || groups.factor(group, setting::kRanks) == "1")
-            continue;
-        const Run run = source.newest_whole(group);
-        const auto* const waiting = run.find_table("waiting");
-        return html_of(ranks_frame(run, groups.name(group))) +
-               (waiting == nullptr ? "" : html_of(model::frame_of(*waiting, kMostRanks)));
+    for (const std::size_t group : figures::newest_groups(source.groups, "train", SIZE_MAX)) {
+        const Run run = source.newest(group);
+        if (const auto* waiting = run.find_table("waiting")) {
+            Frame frame = model::frame_of(*waiting, kMostRanks);
+            frame.title = source.groups.name(group);
+            return html_of(frame);
+        }
     }
     return "";
 }

@@ -23,6 +23,8 @@ std::string filled(const char* name, const Data& data);
 
 inline constexpr std::size_t kMostDetailed = 60;  ///< groups whose newest run is shown in full
 
+/// A row per group of one command, the newest first.
+Frame summary_frame(const model::Groups& groups, const std::string& command);
 std::string summary_of(const model::Groups& groups);
 /// Fills `not_drawn` with the reason if a picture is missing.
 std::string figures_of(const figures::Section& section, std::string& not_drawn);

@@ -123,7 +123,8 @@ std::string as_latex(const std::vector<Section>& sections) {
     std::string all = fmt::format("% needs \\usepackage{{booktabs,graphicx}}; {}\n", kFigures);
     for (const auto& section : sections) {
         all += fmt::format("\\subsection{{{}}}\n", latex_text(section.heading));
-        for (const auto& line : section.text) all += latex_text(line) + "\n\n";
+        for (const auto& line : section.text)
+            all += fmt::format("{{\\sloppy {}\\par}}\n\n", latex_text(line));
         for (const auto& figure : section.figures)
             all += fmt::format(
                 "\\begin{{figure}}\n\\includegraphics[width=\\linewidth]{{plots/{0}.pdf}}\n"

@@ -16,7 +16,7 @@ class Report(cli.Case):
     def plots(self, file, *words):
         return cli.ranklab("report", file, "--plots", "plots", *words, cwd=self.folder)
 
-    def test_ladders_at_two_widths_are_pictures(self):
+    def test_ladders_at_two_rank_counts_are_one_ladder_and_a_curve(self):
         for ranks in (1, 2):
             file = self.stored("--strategy", "text-loop,mpi-send", "-i", 6, "--ceilings", "off", ranks=ranks)
         result = self.plots(file)
@@ -24,7 +24,7 @@ class Report(cli.Case):
             return self.assertSays(result, 5, "gnuplot")
         self.assertCode(result, 0)
         pictures = {path.stem: path.read_text() for path in (self.folder / "plots").glob("*.svg")}
-        self.assertEqual(set(pictures), {"ladder", "ladder_speedup", "ladder_2", "ladder_speedup_2", "io_scaling", "io_scaling_efficiency"})
+        self.assertEqual(set(pictures), {"ladder", "io_scaling", "io_scaling_efficiency"})
         self.assertIn("mpi-send", pictures["ladder"])
         self.assertLessEqual(max(map(len, result.stdout.splitlines())), 80)
         rows = list(csv.DictReader((self.folder / "plots" / "io_scaling.csv").open()))

@@ -135,6 +135,14 @@ TEST(Readable, HasThreeDigitsInTheUnitThatPeopleRead) {
     EXPECT_EQ(size_text(1000), "1000 B");
 }
 
+// OT1 fonts set | as a dash, and a long word cannot be broken by itself.
+TEST(Latex, HasBarsAndBreaksLongWords) {
+    EXPECT_EQ(latex_text("a | b"), "a \\textbar{} b");
+    EXPECT_EQ(latex_text("x/y.z"), "x/y.z");
+    EXPECT_EQ(latex_text("configs/mnist/ddp_2.ini"),
+              "configs/\\allowbreak{}mnist/\\allowbreak{}ddp\\_\\allowbreak{}2.\\allowbreak{}ini");
+}
+
 TEST(Sentences, OneRowEach) {
     Outputs all;
     std::string text;

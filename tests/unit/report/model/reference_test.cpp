@@ -85,7 +85,7 @@ TEST(ShippedReferences, AreAllRead) {
             << row.at("experiment") << ": " << row.at("unit");
         EXPECT_FALSE(row.at("source").empty()) << row.at("experiment");
     }
-    EXPECT_EQ(documents.size(), 5U);
+    EXPECT_EQ(documents.size(), 6U);
     EXPECT_GT(found.size(), 150U);
 }
 

@@ -1,12 +1,17 @@
 // The page and its figures.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "base/error.hpp"
 #include "report/figures/figure.hpp"
 #include "report/model/scaling.hpp"
+#include "report/model/values.hpp"
 #include "report/page/parts.hpp"
 #include "unit/report/comm_runs_sample.hpp"
 #include "unit/report/io_runs_sample.hpp"
@@ -19,6 +24,7 @@ namespace {
 using results::StoredRun;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using Runs = std::vector<StoredRun>;
@@ -31,6 +37,12 @@ Runs sample_runs() {
                                {"per_hit_s", std::vector<double>{0.1, 0.01, 0.11}},
                                {"percent", std::vector<double>{91, 9, 100}}}});
     return runs;
+}
+
+std::vector<std::string> titles_of(const figures::Figure& figure) {
+    std::vector<std::string> titles;
+    for (const auto& series : figure.series) titles.push_back(series.title);
+    return titles;
 }
 
 struct Made {
@@ -51,6 +63,137 @@ TEST(Page, SaysWhatTheRunsSay) {
         EXPECT_THAT(page, HasSubstr(said));
     EXPECT_THAT(
         page, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("http:")), Not(HasSubstr("https:"))));
+}
+
+// Whatever a page shows of a group, in a table or a figure, is one number.
+TEST(Page, HasOneValueForEachNumber) {
+    Runs runs = sample_runs();
+    const std::vector<double> jobs{0.0117, 0.0162, 0.013};
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        runs.push_back(
+            step_run(fmt::format("d{}", i), 2, 0.11 + 0.01 * static_cast<double>(i), "bucketed"));
+        runs.push_back(
+            ladder_run({{"mpi-send", {0.02, {}}}, {"mpi-scatter", {jobs[i], {}}}}, {"", ""}));
+        runs.back().id = fmt::format("ladder{}", i);
+        runs.push_back(rung_run("mpi-scatter", 2, 1, {jobs[i], {}}));
+        runs.back().id = fmt::format("rung{}", i);
+        runs.back().hosts.resize(2);
+    }
+    const StoredRuns stored(runs);
+    const model::Groups groups(stored.chosen(),
+                               {{}, model::names_shown(vocabulary::Shown::summary)});
+    const model::References none;
+    std::vector<Frame> frames{page::summary_frame(groups, "train"),
+                              page::summary_frame(groups, "io")};
+    for (const auto& section : figures::sections_of({groups, stored.file(), none}))
+        frames.insert(frames.end(), section.tables.begin(), section.tables.end());
+    std::map<std::pair<Places, std::string>, std::set<double>> values;
+    for (const auto& frame : frames)
+        for (std::size_t row = 0; row < frame.rows.size(); ++row)
+            for (std::size_t i = 0; i < frame.columns.size(); ++i)
+                if (frame.columns[i].role == Role::measured && frame.at(row, i).is_number() &&
+                    !frame.rows[row].members.empty())
+                    values[{frame.rows[row].members, frame.columns[i].name}].insert(
+                        frame.at(row, i).number);
+    EXPECT_GT(values.size(), 4U);
+    for (const auto& [what, met] : values) EXPECT_EQ(met.size(), 1U) << what.second;
+    std::set<double> scatter;
+    for (const auto& frame : frames)
+        for (std::size_t row = 0; row < frame.rows.size(); ++row)
+            if (frame.at(row, 0).text.starts_with("mpi-scatter"))
+                scatter.insert(frame.at(row, "job_time_s").number);
+    EXPECT_THAT(scatter, ElementsAre(0.013)) << "the median over the three runs, in each table";
+}
+
+// At most three lines are open, whatever the runs' warnings.
+TEST(Page, BeginsWithAnswersAndFewWarnings) {
+    Runs runs = sample_runs();
+    for (int i = 0; i < 9; ++i) runs[0].warnings.push_back(fmt::format("warning {}", i));
+    runs[1].valid = false;
+    const StoredRuns stored(runs);
+    const std::string page = page::html_page(stored.chosen());
+    const auto at = [&](const char* what) { return page.find(what); };
+    EXPECT_LT(at("id=\"answers\""), at("id=\"warnings\""));
+    EXPECT_LT(at("id=\"warnings\""), at("<nav"));
+    const std::string open =
+        page.substr(at("id=\"warnings\""), at("<details>") - at("id=\"warnings\""));
+    std::size_t lines = 0;
+    for (auto next = open.find("<li"); next != std::string::npos; next = open.find("<li", next + 1))
+        ++lines;
+    EXPECT_EQ(lines, 3U);
+    EXPECT_THAT(page, HasSubstr("warning 8"));
+}
+
+figures::Section section_named(const Made& made, const std::string& id) {
+    for (auto& section : figures::sections_of(made.source()))
+        if (section.id == id) return section;
+    return {};
+}
+
+TEST(Figures, HaveABarForEachValueOfASetting) {
+    Runs runs{step_run("a", 1, 0.1), step_run("b", 1, 0.06), step_run("c", 1, 0.2)};
+    runs[0].config.push_back({"precision", "fp32", false});
+    runs[1].config.push_back({"precision", "bf16", false});
+    runs[2].config.push_back({"precision", "fp64", false});
+    const auto section = section_named(Made(runs), "ways");
+    ASSERT_EQ(section.figures.size(), 1U);
+    EXPECT_THAT(section.figures[0].categories,
+                ElementsAre(EndsWith("precision bf16"), EndsWith("precision fp32"),
+                            EndsWith("precision fp64")));
+    EXPECT_EQ(section.figures[0].series[0].points[0].y, 0.06);
+    ASSERT_EQ(section.answers.size(), 1U);
+    EXPECT_THAT(section.answers[0].finding.subject, EndsWith("precision bf16"));
+}
+
+TEST(Figures, OfLossesHaveTheMedianItsRangeAndValidation) {
+    Runs runs;
+    for (const double loss : {1.0, 3.0, 2.0}) {
+        runs.push_back(step_run(fmt::format("r{}", loss), 1, 0.1));
+        results::Measurement losses = runs.back().measurements[0];
+        losses.name = "train_loss", losses.unit = "1";
+        losses.samples.assign(8, loss);
+        runs.back().measurements.push_back(losses);
+    }
+    runs.back().tables.push_back({"epochs",
+                                  {{"epoch", std::vector<std::int64_t>{1, 2}},
+                                   {"steps", std::vector<std::int64_t>{4, 4}},
+                                   {"validation_loss", std::vector<double>{2.5, 1.5}}}});
+    const auto section = section_named(Made(runs), "losses");
+    ASSERT_FALSE(section.figures.empty());
+    const auto& series = section.figures[0].series;
+    ASSERT_EQ(series.size(), 2U);
+    EXPECT_EQ(series[0].points[0].y, 2);
+    EXPECT_EQ(series[0].points[0].interval.low, 1);
+    EXPECT_EQ(series[0].points[0].interval.high, 3);
+    EXPECT_EQ(series[1].points[1].x, 8);
+    EXPECT_EQ(series[1].points[1].y, 1.5);
+    EXPECT_THAT(series[0].title, HasSubstr("global batch 32"));
+}
+
+TEST(Figures, HaveNoLadderOfOneStrategyAndTheLargestOfALabel) {
+    StoredRun large = ladder_run({{"a", {2, {}}}, {"b", {1, {}}}, {"c", {3, {}}}}, {"", "", ""}),
+              small = ladder_run({{"a", {2, {}}}, {"b", {1, {}}}}, {"", ""}),
+              alone = ladder_run({{"a", {2, {}}}}, {""});
+    large.id = "l", small.id = "s", alone.id = "o", alone.label = "other";
+    const auto section = section_named(Made({large, small, alone}), "ladder");
+    ASSERT_EQ(section.tables.size(), 1U);
+    EXPECT_EQ(section.tables[0].rows.size(), 3U);
+}
+
+TEST(Figures, DrawPublishedCurvesBesideOurs) {
+    Runs runs{rung_run("mpi-scatter", 1, 1, {0.4, {}}), rung_run("mpi-scatter", 2, 1, {0.25, {}})};
+    Made made(runs);
+    made.references = model::read_references(RANKLAB_REFERENCE_FOLDER);
+    const auto section = section_named(made, "reference");
+    ASSERT_EQ(section.figures.size(), 1U);
+    const auto& series = section.figures[0].series;
+    const auto ours =
+        std::ranges::find_if(series, [](const auto& one) { return one.title.starts_with("ours"); });
+    ASSERT_NE(ours, series.end());
+    EXPECT_NEAR(ours->points[1].y, 1.6, 1e-9);
+    EXPECT_THAT(titles_of(section.figures[0]),
+                ::testing::Contains("published: MPI Scatter, size 1000"));
+    EXPECT_THAT(section.figures[0].caption, HasSubstr("USC CARC"));
 }
 
 TEST(Page, IsOneWhateverTheTextsAre) {
@@ -136,12 +279,6 @@ StoredRun watched_run(const std::string& id) {
           {"gpu", Texts{"GPU-a", "GPU-b", "GPU-a", "GPU-b"}},
           {"power_W", Numbers{300, NAN, 310, 90}}}}};
     return run;
-}
-
-std::vector<std::string> titles_of(const figures::Figure& figure) {
-    std::vector<std::string> titles;
-    for (const auto& series : figure.series) titles.push_back(series.title);
-    return titles;
 }
 
 TEST(Figures, ShowTheInsideOfTheNewestRunThatHasIt) {
