@@ -4,90 +4,14 @@
 #include <array>
 #include <cctype>
 
+#include "vocabulary/entries.hpp"
+#include "vocabulary/templates.hpp"
+
 namespace ranklab::vocabulary {
 namespace {
 
-using enum FactRole;
-
-// Reports ignore environment variables that a launcher sets by itself (base::is_launchers_own).
-constexpr auto kFacts = std::to_array<Fact>({
-    {"build.type", surroundings},
-    {"build.compiler", surroundings},
-    {"build.version", outcome},
-    {"build.git_revision", outcome},
-    {"build.features", noted},
-    {"libraries.*", surroundings},
-    {"libraries.libtorch_cpu_capability", surroundings},
-    {"host.cpu", surroundings},
-    {"host.machine", surroundings},
-    {"host.logical_cpus", surroundings},
-    {"host.cpu_quota", surroundings},
-    {"host.shared_memory", surroundings},
-    {"host.governor", surroundings},
-    {"host.kernel", noted},
-    {"host.memory", noted},
-    {"host.numa_nodes", noted},
-    {"host.transparent_hugepages", noted},
-    {"host.load_1min", outcome},
-    {"process.allocator", surroundings},
-    {"process.mpi", surroundings, true},
-    {"process.launcher", noted},
-    {"process.instance", outcome},
-    {"output.*", outcome},
-    {"storage.*", outcome},
-    {"storage.participants", outcome},
-    {"storage.workers", outcome},
-    {"storage.baseline", outcome},
-    {"storage.bytes_per_value", outcome},
-    {"place.*", outcome},
-    {"ladder.baseline", outcome},
-    {"ladder.*", outcome},
-    {"training.parameters", work},
-    {"training.memory_*", work},
-    {"training.roof_*", outcome},
-    {"training.structure", surroundings},
-    {"training.train_samples", work},
-    {"training.test_samples", work},
-    // Without --threads the number of threads follows from the job's cores.
-    {"training.intra_op_threads", surroundings, true},
-    {"training.limit", outcome},
-    {"training.loss_scale", outcome},
-    {"training.skipped_steps", outcome},
-    {"training.sums_gradients", outcome},
-    {"training.sums_at_once", outcome},
-    {"training.sums_in_backward", outcome},
-    {"training.caps_buckets", outcome},
-    {"training.waits_in_backward", outcome},
-    {"training.reads_in_turn", outcome},
-    {"training.*", noted},
-    {"memory_format.*", outcome},
-    {"checkpoint.*", outcome},
-    {"communication.memory", outcome},
-    {"communication.*", outcome},
-    {"collectives.*", outcome},
-    {"measuring.*", outcome},
-    {"energy.*", outcome},
-    {"environment.OMP_*", surroundings},
-    {"environment.OMP_NUM_THREADS", surroundings, true},
-    {"environment.NCCL_*", surroundings},
-    {"environment.UCX_*", surroundings},
-    {"environment.OMPI_MCA_*", surroundings},
-    {"environment.OMPI_MCA_rmaps_*", outcome, true},
-    {"environment.OMPI_MCA_hwloc_base_binding_policy", outcome, true},
-    {"environment.MPIR_CVAR_*", surroundings},
-    {"environment.MPICH_*", surroundings},
-    {"environment.I_MPI_*", surroundings},
-    {"environment.FI_*", surroundings},
-    {"environment.ROMIO_*", surroundings},
-    {"environment.HDF5_*", surroundings},
-    {"environment.ONEDNN_*", surroundings},
-    {"environment.DNNL_*", surroundings},
-    {"environment.ATEN_*", surroundings},
-    {"environment.SLURM_*", outcome},
-    {"environment.*", noted},
-    // Not a fact of the context, but compared like one.
-    {"hosts", surroundings, true},
-});
+// In the order of FactRole.
+constexpr std::array<std::string_view, 4> kRoles{"surroundings", "work", "noted", "outcome"};
 
 // The fact's value in older runs if `option` fits `pattern`; "=NAME": the value of option NAME.
 struct OlderFact {
@@ -135,7 +59,15 @@ constexpr std::array<std::string_view, 10> kWords{"",      "yes",    "no",      
 }  // namespace
 
 std::span<const Fact> facts() {
-    return kFacts;
+    static const auto entries = entries_of(template_text("facts.txt"));
+    static const auto all = [] {
+        std::vector<Fact> made;
+        for (const auto& [words, names] : entries)
+            for (const auto name : words_of(names))
+                made.push_back({name, FactRole(place_of(words.front(), kRoles)), words.size() > 1});
+        return made;
+    }();
+    return all;
 }
 
 std::string_view text_of(FactWord word) {
@@ -159,7 +91,7 @@ bool fits(std::string_view key, std::string_view pattern) {
 
 const Fact* find_fact(std::string_view name) {
     const Fact* best = nullptr;
-    for (const Fact& fact : kFacts) {
+    for (const Fact& fact : facts()) {
         if (!fits(name, fact.name)) continue;
         if (fact.name == name) return &fact;
         if (best == nullptr || fact.name.size() > best->name.size()) best = &fact;

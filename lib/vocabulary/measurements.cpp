@@ -16,10 +16,6 @@ constexpr std::array<std::string_view, 4> kKinds{"cost", "rate", "ratio", "count
 constexpr std::array<std::string_view, 3> kBetter{"less", "more", "neither"};
 constexpr std::array<std::string_view, 3> kShown{"groups", "compare", "summary"};
 
-std::size_t place_of(std::string_view word, std::span<const std::string_view> words) {
-    return static_cast<std::size_t>(std::ranges::find(words, word) - words.begin());
-}
-
 Quantity quantity_of(const Entry& entry) {
     const auto& words = entry.words;
     Quantity one{.name = words.at(0),

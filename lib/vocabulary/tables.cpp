@@ -1,6 +1,7 @@
 #include "vocabulary/tables.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.hpp"
 #include "vocabulary/entries.hpp"
@@ -32,17 +33,23 @@ std::vector<Entry> entries_of(std::string_view file) {
     return entries;
 }
 
+std::vector<std::string_view> words_of(std::string_view text) {
+    std::vector<std::string_view> words;
+    while (!text.empty()) {
+        words.push_back(text.substr(0, text.find(' ')));
+        text.remove_prefix(std::min(text.size(), words.back().size() + 1));
+    }
+    return words;
+}
+
 const std::vector<TableSchema>& tables() {
     static const auto entries = entries_of(template_text("tables.txt"));
     static const auto all = [] {
         std::vector<TableSchema> made;
         for (const auto& [words, columns] : entries) {
             made.push_back({words.front(), {}});
-            for (std::string_view left = columns; !left.empty();) {
-                const auto word = left.substr(0, left.find(' '));
-                made.back().columns.push_back(column_of(word));
-                left.remove_prefix(std::min(left.size(), word.size() + 1));
-            }
+            std::ranges::transform(words_of(columns), std::back_inserter(made.back().columns),
+                                   column_of);
         }
         return made;
     }();
