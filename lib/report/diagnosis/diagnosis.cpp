@@ -310,15 +310,15 @@ Diagnosis diagnose(const Run& run, const results::ResultFile& file) {
 
 std::string advice_text(const Diagnosis& found) {
     if (found.advice.empty()) return "";
-    const Cell &saving = found.advice.at(0, "gain_percent"),
-               &most = found.advice.at(0, "at_most_percent");
-    const std::string option = found.advice.at(0, "option").text;
-    if (saving.is_number())
-        return fmt::format("{} saves {} of the time per sample", option,
-                           readable(saving.number, saving.interval, "%"));
-    return option + (most.is_number() ? fmt::format(" saves at most {} of the time per sample",
-                                                    percent_text(most.number))
-                                      : "");
+    std::vector<std::string> bounds;
+    for (const auto& [column, words] :
+         {std::pair{"at_least_percent", "at least "}, {"at_most_percent", "at most "}})
+        if (const Cell& bound = found.advice.at(0, column); bound.is_number())
+            bounds.push_back(words + percent_text(bound.number));
+    return found.advice.at(0, "option").text +
+           (bounds.empty()
+                ? ""
+                : fmt::format(" saves {} of the time per sample", base::join(bounds, ", ")));
 }
 
 std::string text_of(const Diagnosis& found) {
