@@ -91,7 +91,7 @@ Diagnosis diagnose(const results::Run& run, const std::optional<predict::CapAdvi
 /// --mode dp is compared with the file's newest run of a rank per replica.
 Diagnosis diagnose(const results::Run& run, const results::ResultFile& file);
 
-/// The first option to try with its saving: "--workers 4 saves 30 % .. 40 % of the time per
+/// The first option to try with its bounds: "--workers 4 saves at most 40 % of the time per
 /// sample";
 /// "" if there is none.
 std::string advice_text(const Diagnosis& found);

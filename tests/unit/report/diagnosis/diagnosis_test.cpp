@@ -115,9 +115,10 @@ std::string option_of(const Diagnosis& found) {
 TEST(Diagnosis, ItsAdviceFitsOnALine) {
     std::map<std::string, std::string> lines;
     for (const auto& one : cases()) lines[one.name] = advice_text(diagnose(one.run));
-    EXPECT_EQ(lines["a core to spare"],
-              "--workers 2 saves 25.0 % (0 .. 50.0) of the time per sample");
-    EXPECT_EQ(lines["cores to spare"], "--threads 2 saves at most 49 % of the time per sample");
+    EXPECT_EQ(lines["a core to spare"], "--workers 2 saves at most 50 % of the time per sample");
+    EXPECT_EQ(lines["cores to spare"], "--threads 2 saves at most 50 % of the time per sample");
+    EXPECT_EQ(lines["a small batch"],
+              "--batch-size 512 saves at least 45 %, at most 95 % of the time per sample");
     EXPECT_EQ(lines["a GPU as fast as its launches"], "--cuda-graph");
     EXPECT_EQ(lines["healthy"], "");
 }
