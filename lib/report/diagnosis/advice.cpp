@@ -58,10 +58,10 @@ class Advice {
                 saved < sum / 2 ? stats::kNone : sum);
     }
     void add_threads() {
-        const double now = all_.threads, threads = all_.threads_for_cores(),
-                     most = std::fmin(threads, all_.most_cores() / all_.ranks);
-        if (threads > now)
-            add(fmt::format("--threads {}", threads), (1 - now / most) * p_.computing_s());
+        const double threads = all_.threads_for_cores(),
+                     most = std::fmin(threads, all_.for_rank(all_.most_cores()));
+        if (all_.has_idle_cores())
+            add(fmt::format("--threads {}", threads), (1 - all_.threads / most) * p_.computing_s());
     }
     void add_cores() {
         const auto cpus = base::number_in(all_.run.fact(fact::kLogicalCpus));

@@ -152,11 +152,9 @@ constexpr CauseRow kCauses[] = {
          return model::waits_for_launches(all.run) ? kLeastLoss * all.whole.step_s() : 0;
      }},
     {Cause::idle_cores, "compute", "idle_cores",
-     "bound by computing: {computing} of the step; {idle} of the host's {host_cores} cores are "
-     "free",
-     [](const Steps& all) {
-         return all.threads_for_cores() > all.threads ? kLeastLoss * all.whole.step_s() : 0;
-     }},
+     "bound by computing: {computing} of the step; more threads could have {idle} more of the "
+     "host's {host_cores} cores",
+     [](const Steps& all) { return all.has_idle_cores() ? kLeastLoss * all.whole.step_s() : 0; }},
     {Cause::none, "compute", "none",
      "bound by computing: {computing} of the step; the largest loss is {loss}, {largest}",
      [](const Steps& all) { return kLeastLoss * all.whole.step_s(); }}};

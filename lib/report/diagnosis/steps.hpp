@@ -41,9 +41,14 @@ struct Steps {
     }
     // The cores of a host that ranklab can have: a thread beside another process gets half a core.
     double most_cores() const { return host_cores - std::fmax(others, 0) / 2; }
-    // The threads that a rank could have on the cores that decoding leaves free, or nearly so.
-    double threads_for_cores() const {
-        return std::floor(most_cores() / ranks - whole.decoding_s / whole.step_s() + 0.25);
+    // The cores of a rank, of `cores` of its host, beside those that decode.
+    double for_rank(double cores) const {
+        return cores / ranks - whole.decoding_s / whole.step_s();
+    }
+    double threads_for_cores() const { return std::floor(for_rank(host_cores) + 0.25); }
+    // More threads would have a quarter more of the cores or more.
+    bool has_idle_cores() const {
+        return threads_for_cores() > threads && for_rank(most_cores()) >= 1.25 * threads;
     }
     double start_up_s() const { return run.median("time_to_first_step_s"); }
     double start_up_percent() const {

@@ -286,9 +286,10 @@ TEST(Diagnosis, FurtherCoresAreThoseThatOtherProcessesLeave) {
         EXPECT_EQ(advice.columns.size(), advice.notes.empty() ? 2U : 1U);
     }
     auto idle = run_of({{"step_time_s", {4}}}, {}, one_rank(1, "0-1"));
-    idle.context.push_back({"place", "others_cores", "0.02"});
+    idle.context.push_back({"place", "others_cores", "0.90"});
     EXPECT_EQ(option_of(diagnose(idle)), "--threads 2");
-    idle.context.back().value = "0.90";
+    EXPECT_EQ(diagnose(idle).advice.at(0, "at_most_percent").number, 40);  // on 1.55 cores
+    idle.context.back().value = "1.60";
     EXPECT_EQ(option_of(diagnose(idle)), "");
 }
 
