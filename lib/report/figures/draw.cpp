@@ -5,28 +5,19 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/figures/figure.hpp"
+#include "report/figures/templates.hpp"
 
 namespace ranklab::report::figures {
 namespace {
 
-// Line types 1 to 7 in Okabe and Ito's colours, except those too light on white: distinct for
-// colour-blind readers.
-constexpr std::size_t kTypes = 7;
-constexpr const char* kLineTypes =
-    "set linetype 1 linecolor rgb '#0072b2' pointtype 7 dashtype 1\n"
-    "set linetype 2 linecolor rgb '#d55e00' pointtype 9 dashtype (14,5)\n"
-    "set linetype 3 linecolor rgb '#009e73' pointtype 5 dashtype (4,4)\n"
-    "set linetype 4 linecolor rgb '#cc79a7' pointtype 13 dashtype (14,4,3,4)\n"
-    "set linetype 5 linecolor rgb '#e69f00' pointtype 11 dashtype (9,3,2,3,2,3)\n"
-    "set linetype 6 linecolor rgb '#56b4e9' pointtype 6 dashtype 1\n"
-    "set linetype 7 linecolor rgb '#777777' pointtype 8 dashtype (14,5)\n";
+constexpr std::size_t kTypes = 7;  // line types in templates/figure.gp
 // gnuplot's `with` clause for each Look; {}: the line type or colour.
 constexpr std::array kLooks{"linespoints linetype {} dashtype 1 linewidth 1.6 pointsize 0.9",
                             "lines linetype {} linewidth 1.6",
@@ -149,24 +140,18 @@ int height_of(const Figure& figure) {
                          : std::max(kHeight, 110 + kEntryHeight * series);
 }
 
-// The series' names without the parts that all of them have: "ddp flat, 2 ranks".
+// The series' names without the beginning, mostly the model, that all of them have.
 std::vector<std::string> short_titles(const Figure& figure) {
-    std::map<std::string, std::size_t> counts;
-    std::vector<std::vector<std::string>> all;
-    for (const auto& series : figure.series) {
-        all.push_back(base::split(base::one_line(series.title), ','));
-        for (auto& part : all.back()) ++counts[part = base::trim(part)];
-    }
-    const std::size_t ideal = base::number_of(Look::dashed);
-    const auto most = static_cast<std::size_t>(std::ranges::count_if(
-        figure.series, [&](const auto& one) { return base::number_of(one.look) < ideal; }));
     std::vector<std::string> titles;
-    for (auto& parts : all) {
-        if (parts.size() > 1)
-            std::erase_if(parts,
-                          [&](const auto& part) { return most > 1 && counts[part] >= most; });
-        titles.push_back(base::join(parts, ", "));
+    std::set<std::string> beginnings;
+    for (const auto& series : figure.series) {
+        titles.push_back(base::one_line(series.title));
+        if (series.look != Look::dashed && series.look != Look::marks)
+            beginnings.insert(titles.back().substr(0, titles.back().find(", ")));
     }
+    const std::string shared = beginnings.size() == 1 ? *beginnings.begin() + ", " : "";
+    for (auto& title : titles)
+        if (!shared.empty() && title.starts_with(shared)) title.erase(0, shared.size());
     return titles;
 }
 
@@ -309,23 +294,10 @@ std::string script_of(const Figure& figure) {
     const int height = height_of(figure);
     const bool has_key = (figure.bars() && figure.series.size() > 1) ||
                          std::ranges::count(figure.series, Look::marks, &Series::look) > 0;
-    return fmt::format(
-               "# gnuplot -e \"ending='svg'\" {0}.gp makes {0}.svg; so for pdf and png.\n"
-               "if (!exists('ending')) ending = 'svg'\n"
-               "if (ending eq 'svg') set terminal svg size {1},{2} dynamic noenhanced font ',13'\n"
-               "if (ending eq 'pdf') set terminal pdfcairo size {3},{4} noenhanced fontscale 0.6 "
-               "background rgb 'white'\n"
-               "if (ending eq 'png') set terminal pngcairo size {5},{6} noenhanced fontscale 1.6 "
-               "linewidth 2 pointscale 2 background rgb 'white'\n"
-               "set encoding utf8\nset datafile missing 'NaN'\n"
-               "if (!exists('file')) file = '{0}.'.ending\nset output file\n{9}"
-               "set title {7}\nset grid linecolor rgb 'gray' linewidth 0.6\nset border 3\n"
-               "set tics nomirror scale 0.5\n{8}",
-               figure.name, kWidth, height, kWidth / 110.0, height / 110.0, 2 * kWidth, 2 * height,
-               in_quotes(figure.title),
-               has_key ? "set key above left Left reverse maxrows 3 samplen 2 font ',10'\n"
-                       : "unset key\n",
-               kLineTypes) +
+    return fmt::format(fmt::runtime(template_text("figure.gp")), figure.name, kWidth, height,
+                       kWidth / 110.0, height / 110.0, 2 * kWidth, 2 * height,
+                       in_quotes(figure.title),
+                       has_key ? "above left Left reverse maxrows 3 samplen 2 font ',10'" : "off") +
            (figure.bars() ? bars(figure) : curves(figure));
 }
 
