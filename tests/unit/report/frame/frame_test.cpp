@@ -160,6 +160,10 @@ TEST(Sentences, OneRowEach) {
     for (int i = 0; i <= static_cast<int>(CaveatKind::said); ++i)
         text += sentence(Caveat{static_cast<CaveatKind>(i), "WHAT"}) + '\n';
     all.add("sentences", text);
+    // The last row of each kind: rows are in the order of the enums.
+    EXPECT_EQ(name_of(Verdict::no_threshold), "no_threshold");
+    EXPECT_EQ(name_of(Refusal::Why::misses_its_runs), "misses_its_runs");
+    EXPECT_EQ(name_of(Refusal::Why::one_node), "one_node");
     all.expect("sentences.txt");
 }
 
