@@ -1,8 +1,10 @@
 # gnuplot -e "ending='svg'" {0}.gp makes {0}.svg; so for pdf and png.
 if (!exists('ending')) ending = 'svg'
 if (ending eq 'svg') set terminal svg size {1},{2} dynamic noenhanced font ',13'
-if (ending eq 'pdf') set terminal pdfcairo size {3},{4} noenhanced fontscale 0.6 background rgb 'white'
-if (ending eq 'png') set terminal pngcairo size {5},{6} noenhanced fontscale 1.6 linewidth 2 pointscale 2 background rgb 'white'
+if (ending eq 'pdf') set terminal pdfcairo size {3},{4} noenhanced fontscale 0.6 \
+    background rgb 'white'
+if (ending eq 'png') set terminal pngcairo size {5},{6} noenhanced fontscale 1.6 \
+    linewidth 2 pointscale 2 background rgb 'white'
 set encoding utf8
 set datafile missing 'NaN'
 if (!exists('file')) file = '{0}.'.ending
