@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/log.hpp"
 #include "base/numbers.hpp"
@@ -91,8 +92,15 @@ Data warnings_of(const Groups& groups, const RunWarnings& of_runs) {
         add(fmt::format("{} of {} {}", count, counted(groups.size(), "group"),
                         of_groups(kind, count)),
             false);
-    if (!groups.apart().empty())
-        add("runs that differ in " + some_of(groups.apart(), 6) +
+    auto apart = groups.apart();
+    std::erase_if(apart, [&](const auto& key) {  // what only tells commands apart
+        std::map<std::string, std::set<std::string>> values;
+        for (const std::size_t group : groups.all())
+            values[groups.command(group)].insert(groups.key(group, key));
+        return std::ranges::all_of(values, [](const auto& one) { return one.second.size() < 2; });
+    });
+    if (!apart.empty())
+        add("runs that differ in " + some_of(apart, 6) +
                 " are in separate groups, and not points of one curve",
             false);
     for (const auto& [text, runs] : of_runs.all())
