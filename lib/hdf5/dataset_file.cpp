@@ -133,12 +133,10 @@ void DatasetFile::sync() {
 
 void DatasetFile::close() try {
     // Flushes first: a failed flush is an error, while a failed close leaves the library broken.
-    // Not through MPI-IO, where a flush waits for the device. The destructor ends a failed close.
+    // Not through MPI-IO, where a flush waits for the device.
     if (options_.mpi == nullptr) flush();
-    check<H5Gclose>(path_, group_.get());
-    static_cast<void>(group_.release());
-    check<H5Fclose>(path_, file_.get());
-    static_cast<void>(file_.release());
+    check<H5Gclose>(path_, group_.release());
+    check<H5Fclose>(path_, file_.release());
 } catch (const base::Hdf5Error& error) {
     rethrow_of_place(error);
 }

@@ -120,8 +120,7 @@ Group File::root() const {
 
 void File::close() {
     check<H5Fflush>(path_, id_.get(), H5F_SCOPE_GLOBAL);
-    check<H5Fclose>(path_, id_.get());
-    static_cast<void>(id_.release());
+    check<H5Fclose>(path_, id_.release());  // HDF5 crashes on a second attempt
 }
 
 namespace {
