@@ -24,10 +24,10 @@ class QuotaTest(cli.Case):
                 self.refused(call, "o/data", *IO, strategy, ranks=ranks, after=after)
 
     def test_the_results_file(self):
-        for call in ("write", "fsync"):
+        for call, after in (("write", 0), ("write", 3000), ("fsync", 0), ("close", 0)):
             for ranks in (1, 2):
-                with self.subTest(call=call, ranks=ranks):
-                    self.refused(call, "r.h5", "comm", "--sizes", "1K", "-n", 5, "-w", 1, "--output", "r.h5", ranks=ranks)
+                with self.subTest(call=call, after=after, ranks=ranks):
+                    self.refused(call, "r.h5", "comm", "--sizes", "1K", "-n", 5, "-w", 1, "--output", "r.h5", ranks=ranks, after=after)
 
 
 if __name__ == "__main__":
