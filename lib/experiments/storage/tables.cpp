@@ -105,17 +105,14 @@ results::Table calls_table(const std::vector<results::Run>& runs) {
         if (phases == nullptr) continue;
         const auto column = [&](const char* name) { return *phases->find<double>(name); };
         const auto own = column("total_s"), each = column("per_call_s"),
-                   cumulative = column("cumulative_s"), percent = column("percent");
-        const auto calls = *phases->find<std::int64_t>("calls");
+                   cumulative = column("cumulative_s");
         std::vector<std::size_t> order(own.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return own[i]; });
         for (const std::size_t i : order)
             table.add({run.setting(vocabulary::setting::kStrategy),
-                       phases->find<std::string>("phase")->at(i), calls[i], own[i], each[i],
-                       cumulative[i],
-                       cumulative[i] / base::real(std::max<std::int64_t>(1, calls[i])),
-                       percent[i]});
+                       phases->find<std::string>("phase")->at(i),
+                       phases->find<std::int64_t>("calls")->at(i), own[i], each[i], cumulative[i]});
     }
     return std::move(table).table();
 }
