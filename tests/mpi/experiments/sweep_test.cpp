@@ -64,7 +64,7 @@ TEST(Sweep, EveryOperationAndTypeIsRight) {
     const Swept swept(with(
         {"--op", "all", "-d", "all", "-o", "all", "--sizes", "24,40000", "-n", "1", "-w", "0"}));
     EXPECT_TRUE(swept.run.valid) << ::testing::PrintToString(swept.run.warnings);
-    EXPECT_EQ(swept.run.verified(), CheckOutcome::passed);
+    EXPECT_EQ(swept.run.verified(), results::CheckOutcome::passed);
     for (std::size_t row = 0; row < swept.texts("op").size(); ++row)
         EXPECT_EQ(swept.wholes("wrong_elements")[row], 0) << swept.texts("op")[row];
     const bool alone = world().world_size() == 1;
@@ -123,7 +123,7 @@ TEST(Sweep, ASleeperIsNamed) {
 
 TEST(Sweep, WithoutChecksNothingIsVerified) {
     const Swept swept(with({"--sizes", "8", "-c", "0"}));
-    EXPECT_EQ(swept.run.verified(), CheckOutcome::not_verified);
+    EXPECT_EQ(swept.run.verified(), results::CheckOutcome::not_verified);
     for (const auto wrong : swept.wholes("wrong_elements")) EXPECT_EQ(wrong, -1);
 }
 
