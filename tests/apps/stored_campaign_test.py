@@ -42,7 +42,8 @@ COMPARISONS = {
     "sync.md": (*SYNC, "--format", "markdown"),
     "sync.json": (*SYNC, "--format", "json"),
     "io.txt": ("label:ladder", "label:ladder", "--file", FILE, "--where", "strategy=binary"),
-    "refused.txt": ("label:one", "label:ddp2", "--file", FILE),
+    "refused.txt": ("label:one", "label:ddp2", "--file", FILE, "--fail-on-regression", "5%"),
+    "one_difference.txt": ("label:one", "label:ddp2", "--file", FILE),
 }
 
 
