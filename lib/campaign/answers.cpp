@@ -55,9 +55,9 @@ std::string answer(const Groups& groups, const std::string& label, double worth)
                                 : std::isfinite(ci.low)   ? "undecided"
                                 : ratio >= worth          ? "yes, by too few runs for an interval"
                                                           : "no, by too few runs for an interval";
-    return fmt::format("{}: {} is {} times as fast as {}; at least {} times was asked for", verdict,
-                       groups.name(best), report::readable(ratio, ci, "1"), groups.name(against),
-                       report::digits(worth));
+    return fmt::format("{}: {} is {} times as fast as {}; at least {:g} times was asked for",
+                       verdict, groups.name(best), report::readable(ratio, ci, "1"),
+                       groups.name(against), worth);
 }
 
 }  // namespace

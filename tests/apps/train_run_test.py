@@ -296,7 +296,7 @@ class Epochs(RunCase):
         self.assertEqual(numbers(r"(?m)^\[(\d+)\], epoch time: (\S+)s$"), [line[:2] for line in taken])
         for name, pattern in (("train_loss", r"Avg train loss=(\S+)"), ("validation_loss", r"Avg val loss=(\S+)"),
                               ("validation_time_s", r"Total validation time: (\S+) sec")):
-            np.testing.assert_allclose(numbers(pattern.replace("(", "()(", 1)) and [float(x) for x in re.findall(pattern, out)], epochs[name], atol=1e-6)
+            np.testing.assert_allclose([float(number) for number in re.findall(pattern, out)], epochs[name], rtol=0, atol=1e-6)
         tests = re.findall(r"(?m)^Test set: Average loss: (\S+), Accuracy: (\d+)/(\d+) \((\d+)%\)$", out)
         self.assertEqual([int(right) / int(all_) for _, right, all_, _ in tests], epochs["validation_accuracy"])
         steps = re.findall(r"(?m)^Train Epoch: (\d+) \[(\d+)/96 \((\d+)%\)\]\tLoss: \d+\.\d{6}$", out)
