@@ -1,18 +1,11 @@
 #include "hdf5/layout.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <limits>
-#include <system_error>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
@@ -64,19 +57,6 @@ Id file_access() {
     check<H5Pset_fclose_degree>("file access", properties.get(), H5F_CLOSE_STRONG);
     check<H5Pset_file_locking>("file access", properties.get(), false, true);
     return properties;
-}
-
-void write_nowhere(const std::string& path) noexcept try {
-    const auto whole = std::filesystem::weakly_canonical(path).string();
-    const base::Descriptor nowhere(::memfd_create("ranklab-unwritten", MFD_CLOEXEC));
-    std::vector<int> found;  // listed before dup3, which changes /proc/self/fd
-    std::error_code gone;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
-        if (const auto file = std::filesystem::read_symlink(entry, gone).string();
-            file == whole || file == whole + " (deleted)")
-            found.push_back(std::atoi(entry.path().filename().c_str()));
-    for (const int fd : found) ::dup3(nowhere.get(), fd, O_CLOEXEC);
-} catch (...) {
 }
 
 Id plain_dataset() {

@@ -21,10 +21,6 @@ hid_t native_type(base::Element element);
 /// File access properties: closing a file closes its objects, and HDF5's own locks are off.
 Id file_access();
 
-/// Redirects all descriptors of the file to an empty file in memory, before HDF5 closes a file
-/// whose last bytes could not be written: HDF5 1.10 crashes if it fails again.
-void write_nowhere(const std::string& path) noexcept;
-
 /// Creation properties of a dataset without fill values and time stamps, so that its bytes are
 /// equal in every run.
 Id plain_dataset();
