@@ -28,10 +28,11 @@ Names both_of(const Names& one, const Names& other) {
     return both;
 }
 
-const Names kToNobody{
-    "output",        "label",         "config",       "quiet",          "seed",         "directory",
-    "time-limit",    "stall-timeout", "lock-timeout", "expected-ranks", "expect-ranks", "data-dir",
-    "memory-format", "inputs",        "targets",      "trace-window",   "monitor",      "nvtx"};
+const Names kToNobody{"output",        "label",          "config",       "quiet",
+                      "seed",          "directory",      "time-limit",   "stall-timeout",
+                      "lock-timeout",  "expected-ranks", "expect-ranks", "data-dir",
+                      "memory-format", "inputs",         "inputs-hash",  "targets",
+                      "trace-window",  "monitor",        "nvtx"};
 const Names kToComparisonAlone{
     "repetitions",     "target-ci", "checkpoint", "resume",      "benchy-json",
     "save-parameters", "keep",      "json-file",  "tensorboard", "trace"};
