@@ -66,7 +66,7 @@ void add_measuring(Schema& rows) {
 
 void add_views(Schema& rows) {
     rows.section("What is recorded")
-        .choice("profile", {&S::profile, Role::aside}, {"calls"},
+        .choice("profile", &S::profile, {"calls"},
                 "calls: calls and time of each part of the strategies, as cProfile's table")
         .text("trace", {&S::trace, Role::kept}, "FILE.json",
               "write when each worker and rank did what in the last writing of each strategy, for "

@@ -14,7 +14,7 @@ results::Run trained() {
     results::Rows epochs("epochs");
     for (const std::int64_t samples : {60, 40})
         epochs.add({std::int64_t{1}, std::int64_t{5}, std::int64_t{5}, samples, 1.0, 1.0, 0.1, 1.0,
-                    1.0, 1.0, 1.0});
+                    1.0, 1.0, 1.0, 1.0});
     results::Run run;
     run.tables.push_back(std::move(epochs).table());
     run.context.push_back({"training", "train_samples", "50"});

@@ -32,13 +32,14 @@ const Names kToNobody{"output",        "label",          "config",       "quiet"
                       "seed",          "directory",      "time-limit",   "stall-timeout",
                       "lock-timeout",  "expected-ranks", "expect-ranks", "data-dir",
                       "memory-format", "inputs",         "inputs-hash",  "targets",
-                      "trace-window",  "monitor",        "nvtx"};
+                      "trace-window",  "monitor",        "nvtx",         "log-lines"};
 const Names kToComparisonAlone{
     "repetitions",     "target-ci", "checkpoint", "resume",      "benchy-json",
     "save-parameters", "keep",      "json-file",  "tensorboard", "trace"};
-const Names kNotToGroups{"warmup",   "steps",           "epochs",           "overlap-steps",
-                         "evaluate", "eval-batch-size", "check-parameters", "reads",
-                         "ceilings", "check-write",     "check-read",       "checkpoint-every"};
+const Names kNotToGroups{"warmup",     "steps",           "epochs",           "overlap-steps",
+                         "evaluate",   "eval-batch-size", "check-parameters", "reads",
+                         "ceilings",   "check-write",     "check-read",       "checkpoint-every",
+                         "target-loss"};
 
 TEST(Settings, MatterToSomeAndNotToOthers) {
     const auto unimportant_to = [](SettingUse asker) {
