@@ -36,10 +36,6 @@ std::vector<std::string> cells_of(const std::string& line) {
     return cells;
 }
 
-struct HeaderError : DataError {
-    using DataError::DataError;
-};
-
 }  // namespace
 
 double number_above_0(const std::string& text) {

@@ -49,14 +49,12 @@ class BucketsTest(Case):
                 reduced = run.tables["communication"]
                 self.assertEqual([(int(row["bytes"]), int(row["parameters"])) for row in rows], list(zip(reduced["bytes"], reduced["parameters"])))
 
-    def test_several_ranks_write_it_once_and_an_earlier_table_is_replaced_where_it_lies(self):
-        (self.folder / "real.csv").touch(mode=0o640)
-        (self.folder / "two.csv").symlink_to("real.csv")
+    def test_several_ranks_write_it_once_and_an_earlier_table_is_replaced(self):
+        (self.folder / "two.csv").touch(mode=0o640)
         words = ("--bucket-cap-mb", 0.01, "--model", "resnet18", "--width", 8, "--image-size", 16384)  # a dry run makes no samples
         self.assertEqual(self.write(*words)[0], self.write(*words, ranks=2, name="two.csv")[0])
-        self.assertTrue((self.folder / "two.csv").is_symlink())
-        self.assertEqual((self.folder / "real.csv").stat().st_mode & 0o777, 0o640)
-        self.assertEqual(self.names(), ["real.csv", "t.csv", "two.csv"], "nothing is left behind")
+        self.assertEqual((self.folder / "two.csv").stat().st_mode & 0o777, 0o640)
+        self.assertEqual(self.names(), ["t.csv", "two.csv"], "nothing is left behind")
 
 
 if __name__ == "__main__":

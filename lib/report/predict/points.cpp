@@ -38,11 +38,13 @@ PointRow row_of(const std::map<std::string, std::string>& cells) {
     for (const auto& [name, cell] : cells) {
         const auto column = kColumns.find(name);
         if (column == kColumns.end())
-            throw base::DataError(fmt::format(
+            throw base::HeaderError(fmt::format(
                 "unknown column '{}'; columns are ranks, time_s or rate, low, high, nodes",
                 base::printable(name, 40)));
         if (!cell.empty()) row.*column->second = base::number_above_0(cell);
     }
+    if (!cells.contains("time_s") && !cells.contains("rate"))
+        throw base::HeaderError("there is neither a column time_s nor rate");
     if (std::isnan(row.time_s) == std::isnan(row.rate))
         throw base::DataError("a row needs either time_s or rate");
     if (row.ranks != std::floor(row.ranks) || row.nodes > row.ranks)
@@ -98,7 +100,7 @@ Found longest_curve(const model::Groups& groups, std::optional<Scaling> wanted) 
 }  // namespace
 
 Measured read_points(const std::filesystem::path& path, std::optional<Scaling> scaling) {
-    if (!std::ifstream(path))
+    if (!std::filesystem::exists(path))
         throw base::OptionError(fmt::format("{} cannot be read", path.string()), {"points"});
     std::map<double, CurvePoint> points;
     bool is_rate = false;
