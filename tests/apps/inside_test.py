@@ -211,7 +211,7 @@ class Inside(cli.Case):
         self.assertLess(whole_used, 1.02 * whole_s, "the processes used no more than the whole launch")
 
     def test_layers_where_a_rank_has_no_samples(self):
-        self.train("--epochs", 2, "--train-samples", 1, "--sharding", "exact", "--profile", "layers", "--evaluate", "off", ranks=2)
+        self.train("--epochs", 2, "--train-samples", 1, "--batch-size", 1, "--sharding", "exact", "--profile", "layers", "--evaluate", "off", ranks=2)
         self.assertEqual(len(self.tables()[0]["layers"]), 4)
 
     def test_a_recurrent_layer_has_its_row(self):

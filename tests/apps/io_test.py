@@ -184,7 +184,7 @@ class Work(Case):
         self.assertSays(io(*words, "-n", 10), 2, "data00009.npy")
         self.assertCode(io(*words, "-n", 3, "--rename", "-e"), 0)
         self.assertEqual(sorted(path.name for path in out.iterdir()), ["data00009.npy", "notes"])
-        job = self.start(cli.RANKLAB, "io", "--output", "none", "--strategy", "binary", "-s", 30, "-n", 8, "-i", 10**6, "--directory", self.folder / "killed")
+        job = self.start(cli.RANKLAB, "io", "--output", "none", "--strategy", "binary", "-s", 30, "-n", 200000, "--directory", self.folder / "killed")
         job.wait_until((self.folder / "killed" / "data00007.npy").exists)
         job.kill()
         self.assertCode(io("--strategy", "binary", "-s", 4, "-n", 3, "--directory", self.folder / "killed"), 0)

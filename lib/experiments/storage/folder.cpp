@@ -94,7 +94,8 @@ void for_each_record(const StorageOptions& options, std::int64_t below, const au
     std::error_code unknown;
     for (fs::directory_iterator at(options.job.directory, unknown), end; at != end;
          at.increment(unknown))
-        if (const auto number = record_in(at->path(), options.entry); number && *number < below)
+        if (const auto number = record_in(at->path(), options.entry);
+            number && *number < below && !at->is_directory(unknown))
             found(at->path(), *number);
 }
 

@@ -112,8 +112,9 @@ void check_batches(const TrainingOptions& options, nn::Model& model, const data:
     const auto& settings = options.settings;
     const std::int64_t batch = *settings.batch_size, replicas = settings.replicas.value_or(1);
     if (options.has_own_batch && batch > data.train->size())
-        throw base::OptionError(fmt::format("there are only {} samples", data.train->size()),
-                                {"batch-size"});
+        throw base::OptionError(
+            fmt::format("a batch of {} exceeds the {} sample(s)", batch, data.train->size()),
+            {"batch-size"});
     if (options.input == Input::io_only) return;
     const auto place = model.parameters().front().device();
     const bool own = model_entry(settings).is_script;
