@@ -226,6 +226,7 @@ Section published_section(const Source& source) {
                   readable(found.number, found.interval, unit), row.at("conditions"),
                   row.at("source") + (note.empty() ? "" : "; " + note) + "; " + row.source},
                  {}});
+            break;  // the newest
         }
     }
     for (auto& figure : figures.all()) {

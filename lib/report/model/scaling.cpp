@@ -213,6 +213,13 @@ class Baselines {
     Names curves_;  ///< work_, and the keys that say how ranks work together
 };
 
+// Whether the key has several values.
+bool varies(const Groups& groups, std::string_view key) {
+    return groups.has_key(key) && std::ranges::any_of(groups.all(), [&](std::size_t group) {
+               return groups.key(group, key) != groups.key(0, key);
+           });
+}
+
 Scaling nothing_scaled(const Groups& groups, const std::string& over) {
     std::set<std::string> units;
     for (const std::size_t group : groups.all())
@@ -282,7 +289,7 @@ Scaling scaling_of(const Groups& groups) {
     scaling.table = groups.table();
     if (groups.size() == 0 || groups.size() > kMostScaled) return scaling;
     for (const auto key : {setting::kRanks, setting::kThreads, setting::kWorkers})
-        if (scaling.over.empty() && groups.has_key(key))
+        if (scaling.over.empty() && varies(groups, key))
             scaling = scaling_over(groups, std::string(key));
     compare_ways(scaling, groups);
     if (scaling.over.empty()) append_columns(scaling, groups);

@@ -55,12 +55,12 @@ struct Scaling {
 };
 
 inline constexpr std::size_t kMostScaled = 200;  ///< more groups are not scaled
-/// Scales all groups over the first key of ranks, threads and workers. A group's baseline is the
-/// single-device group with the same other keys (except keys that mean nothing on one device), else
-/// the group with the fewest ranks and the same other keys. Scaling is strong if the total work is
-/// equal (global-batch-size; files and size of io), weak if the work per rank is (batch-size).
-/// Groups that differ in one other key are compared with the usual value of that key. Intervals are
-/// between runs, from three runs per side on.
+/// Scales all groups over the first of ranks, threads and workers that has several values. A
+/// group's baseline is the single-device group with the same other keys (except keys that mean
+/// nothing on one device), else the group with the fewest ranks and the same other keys. Scaling is
+/// strong if the total work is equal (global-batch-size; files and size of io), weak if the work
+/// per rank is (batch-size). Groups that differ in one other key are compared with the usual value
+/// of that key. Intervals are between runs, from three runs per side on.
 Scaling scaling_of(const Groups& groups);
 /// Scales all groups over the key `over`.
 Scaling scaling_over(const Groups& groups, const std::string& over);

@@ -471,6 +471,8 @@ TEST(Comparisons, LeaveOutOtherWorkAndCompareOneKeyAtATime) {
             runs.push_back(with(with(ranks(precision + std::string(jit), 1, 0.1), "jit", jit),
                                 "precision", precision));
     EXPECT_THAT(scaling_by({"precision", "jit"}, runs).scaling.findings, SizeIs(4));
+    // As in a sweep at one number of ranks.
+    EXPECT_TRUE(scaling_by({"precision", "jit", "ranks"}, runs).scaling.has_strong());
 }
 
 TEST(Scaling, OtherWorkHasNoBaseline) {
