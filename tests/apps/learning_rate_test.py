@@ -86,7 +86,9 @@ class CurvesTest(cli.Case):
                                    [0.002 * (1 + math.cos(math.pi / 16)) / 2, 0.002 * 4 * (1 + math.cos(math.pi * 0 / 2)) / 2], rtol=0.02)
         plots = self.folder / "plots"
         result = cli.ranklab("report", self.file, "--plots", plots, "--label", "large batches", cwd=self.folder)
-        curves = list(csv.DictReader((plots / "loss_samples.csv").open()))
+        rows = list(csv.DictReader((plots / "loss_samples.csv").open()))
+        curves = [row for row in rows if not row["series"].endswith(", validation")]
+        self.assertEqual(len(rows), len(curves) + 2, "the validation loss of each run's one epoch")
         self.assertEqual(sorted(collections.Counter(row["series"] for row in curves).values()), [5, 19])
         self.assertEqual({float(row["steps x global batch"]) for row in curves if ", batch-size 32" in row["series"]}, {64, 128, 192, 256, 320})
         if shutil.which("gnuplot"):
