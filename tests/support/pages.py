@@ -11,6 +11,10 @@ from browser import CHROMIUM, Browser
 TOO_WIDE = """(() => [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll') && !e.closest('svg') &&
     e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map(e => e.tagName + '.' + e.className).slice(0, 5).join(' '))()"""
 
+# Captions of tables that are wider than their place, except those of many columns.
+SCROLLING = """[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1 &&
+    e.querySelectorAll('thead th').length < 14).map(e => e.textContent.slice(0, 60)).join(' | ')"""
+
 
 class Page(html.parser.HTMLParser):
     """The values of all numbers, targets of links, ids, tags and attributes."""
@@ -51,6 +55,7 @@ class PageCase(cli.Case):
                 self.assertLessEqual(needed, there, f"at {width} pixels the page is wider than its window")
                 browser.value("document.querySelectorAll('details').forEach(one => one.open = true)")
                 self.assertEqual(browser.value(TOO_WIDE), "", f"at {width} pixels with all opened")
+                if width >= 1280: self.assertEqual(browser.value(SCROLLING), "", f"tables that do not fit {width} pixels")
                 back, front = (browser.value(f"getComputedStyle(document.body).{what}") for what in ("backgroundColor", "color"))
                 light = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (back, front)]
                 self.assertEqual(light[0] < light[1], dark, (back, front))
