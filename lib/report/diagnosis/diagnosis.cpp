@@ -260,7 +260,7 @@ std::string against_ranks(const Parts& dp, const Run& ranks) {
     add("computing", dp.computing_s() - other.computing_s());
     for (std::size_t i = 0; i < Parts::kLosses; ++i)
         add(kLossNames[i], dp.lost_s(Parts::Loss(i)) - other.lost_s(Parts::Loss(i)));
-    return fmt::format("it takes {} times as long as on {} (run {}, {} a step): {}",
+    return fmt::format("a step takes {} times as long as on {} (run {}, {}): {}",
                        digits(dp.step_s() / other.step_s()), counted(ranks.hosts.size(), "rank"),
                        ranks.id, readable(other.step_s(), "s"), base::join(parts, ", "));
 }
