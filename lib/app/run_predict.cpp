@@ -44,6 +44,7 @@ struct PredictSettings {
     std::string by = "auto", format = "text";
     bool force = false, validate = false;
     std::vector<std::string> where;
+    std::optional<std::int64_t> ranks_per_node;
     WhatIf what_if;  // from the options bound to WhatIf
 
     bool by_mechanism() const { return by == "mechanism" || (by == "auto" && what_if != WhatIf{}); }
@@ -83,13 +84,21 @@ report::model::ChosenRuns chosen_runs(const PredictSettings& asked) {
 }
 
 report::predict::Measured measured_of(const PredictSettings& asked) {
-    return asked.points ? report::predict::read_points(*asked.points, scaling_of(asked))
-                        : report::predict::points_of(chosen_runs(asked), scaling_of(asked));
+    auto found = asked.points ? report::predict::read_points(*asked.points, scaling_of(asked))
+                              : report::predict::points_of(chosen_runs(asked), scaling_of(asked));
+    if (asked.ranks_per_node) found.per_node = base::real(*asked.ranks_per_node);
+    return found;
+}
+
+std::vector<report::model::PublishedCurve> published_curves() {
+    return report::model::read_published_curves(reference_folder() /
+                                                report::model::kPublishedCurves);
 }
 
 std::string mechanism_text(const PredictSettings& asked) {
     auto what_if = asked.what_if;
     what_if.strong = scaling_of(asked) == forecast::Scaling::strong;
+    what_if.ranks_per_node = asked.ranks_per_node;
     const auto runs = report::predict::runs_for_mechanism(chosen_runs(asked));
     std::size_t largest = 1;
     for (const auto& run : runs) largest = std::max(largest, run.hosts.size());
@@ -103,8 +112,9 @@ std::string mechanism_text(const PredictSettings& asked) {
 
 std::string forecast_text(const PredictSettings& asked) {
     const auto measured = measured_of(asked);
-    const auto found = report::predict::predict(
-        measured, targets(asked, measured.points.back().ranks), asked.force);
+    const auto found =
+        report::predict::predict(measured, report::model::sources_of(published_curves()),
+                                 targets(asked, measured.points.back().ranks), asked.force);
     if (asked.format == "json") return report::predict::json_of(found);
     std::string text = written(
         asked, asked.format == "csv" ? found.frame : report::predict::for_people(found.frame));
@@ -117,10 +127,12 @@ std::string forecast_text(const PredictSettings& asked) {
 }
 
 std::string validation_text(const PredictSettings& asked) {
-    const auto found = report::predict::validate(
-        report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves));
+    const auto found = report::predict::validate(published_curves());
     if (asked.format == "csv") return report::csv_of(found.curves);
-    return written(asked, found.curves) + "\n" + written(asked, found.refused);
+    std::string text;
+    for (const auto* frame : {&found.curves, &found.crossings, &found.kinds})
+        text += written(asked, *frame) + "\n";
+    return base::trim(text) + "\n";
 }
 
 PredictSettings settled(const options::Options& given) {
@@ -148,6 +160,7 @@ int show(const options::Options& given, const Words& /*words*/) {
 
 options::Schema rows() {
     using S = PredictSettings;
+    constexpr std::int64_t kMost = 1'000'000'000;
     options::Schema schema;
     schema.positional(1);
     schema.no_option({"ranks"}, "--to N,N gives the rank counts to forecast");
@@ -175,13 +188,13 @@ options::Schema rows() {
               "a CSV of points instead of runs: columns ranks, time_s or rate, optionally low and "
               "high (of a 95 % interval) and nodes; rows of equal ranks are repetitions")
         .excludes_each({"where", "label"}, "points come from a file, not from runs")
-        .excludes_each(
-            {"accumulate", "bucket-cap-mb", "precision", "sync", "batch-size", "ranks-per-node"},
-            "points are forecast by curve")
+        .excludes_each({"accumulate", "bucket-cap-mb", "precision", "sync", "batch-size"},
+                       "points are forecast by curve")
         .excludes({.other = "by",
                    .values = {"mechanism"},
                    .because = "--by mechanism simulates stored runs"});
-    constexpr std::int64_t kMost = 1'000'000'000;
+    schema.integer("ranks-per-node", &S::ranks_per_node, {1, kMost},
+                   "ranks that one node holds (default: as the points or runs say)");
     schema.section("What if")
         .integer("accumulate", &WhatIf::accumulate, {1, kMost}, "micro-batches per step")
         .real("bucket-cap-mb", &WhatIf::bucket_cap_mb, {0.001, 1e6},
@@ -190,9 +203,7 @@ options::Schema rows() {
                 "a precision that was measured (default: the newest runs' precision)")
         .choice("sync", &WhatIf::sync, {"bucketed", "flat", "none"}, "how gradients are reduced")
         .integer("batch-size", &WhatIf::batch_size, {1, kMost},
-                 "samples per rank and micro-batch; with --scaling strong over all ranks")
-        .integer("ranks-per-node", &WhatIf::ranks_per_node, {1, kMost},
-                 "ranks per host (default: the most that were measured)");
+                 "samples per rank and micro-batch; with --scaling strong over all ranks");
     schema.section("How").choice("format", {&S::format, kEssential},
                                  {"text", "json", "csv", "markdown"}, "output format");
     schema.text("output", &S::output, "FILE", kReportOutputHelp);

@@ -2,205 +2,193 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
 
 #include "base/numbers.hpp"
 #include "forecast/posterior.hpp"
-#include "stats/distributions.hpp"
+#include "stats/repeats.hpp"
 
 namespace ranklab::forecast {
 namespace {
 
-// Largest relative standard deviation of the times at one rank count, and of points about a curve.
-constexpr double kMostDeviation = 0.15;
-constexpr double kMostSpread = 4;  // largest spread of times at one rank count, in median spreads
-const double kSureJump = std::log(8);  // log likelihood ratio from which a jump is reported
-constexpr double kLeastMisfit = 0.02;  // a smaller relative misfit is accepted even if significant
-constexpr double kUnlikely = 0.999;    // confidence of the tests that refuse a forecast
-constexpr double kHeldOutConfidence = 0.99;
-constexpr std::size_t kFewestPoints = 4;
-constexpr double kRepeats = 3;       // launches to measure at a further point
-constexpr double kWorthIt = 0.1;     // least useful narrowing, as a fraction of the interval
-constexpr double kSlowFirst = 0.03;  // first runs slower by this fraction are warm-up
+constexpr double kMisfit = 0.3, kHeldOutConfidence = 0.97;  // of the tests that refuse
+constexpr std::size_t kFewestPoints = 3, kFewestHeldOut = 4;
+constexpr std::size_t kMostPoints = 16;  // further ones are left out
+constexpr double kWorthIt = 0.1;         // least useful narrowing, as a fraction of the interval
+constexpr double kUsual = 0.02;          // relative deviation of a run, if no point has repeats
+// Probabilities where nodes are unknown: all on one node, the first crossing after the largest
+// point, after twice of it, between points (only if no point tells its nodes).
+constexpr double kOneNode = 0.42, kNextNode = 0.28, kLaterNode = 0.06, kNodeInside = 0.24;
 
-struct Pooled {
-    double variance = 0, freedom = 0;
+// Hypotheses of how many ranks one node holds.
+std::vector<Capacity> capacities_of(std::span<const CurvePoint> points, double per_node) {
+    bool one_node = true;
+    for (const auto& point : points) {
+        one_node = one_node && point.nodes == 1;
+        if (point.nodes > 1) per_node = std::max(per_node, std::ceil(point.ranks / point.nodes));
+    }
+    if (per_node > 0) return {{per_node, 1}};
+    const double largest = points.back().ranks, gaps = base::real(points.size() - 1);
+    std::vector<Capacity> found{{std::numeric_limits<double>::infinity(), kOneNode},
+                                {largest, kNextNode},
+                                {2 * largest, kLaterNode}};
+    for (const auto& point : points.first(one_node ? 0 : points.size() - 1))
+        found.push_back({point.ranks, kNodeInside / gaps});
+    return found;
+}
+
+// The measured points, and what is known of the curve.
+struct Measured {
+    std::vector<CurvePoint> points;
+    Scaling scaling;
+    const Prior& prior;
+    std::vector<Capacity> capacities;
+
+    double largest() const { return points.back().ranks; }
+    Posterior at(std::span<const double> targets) const {
+        return fit(points, scaling, prior, capacities, targets);
+    }
+    stats::Interval interval(double ranks, double confidence) const {
+        return at({&ranks, 1}).at.front().estimate(confidence).interval;
+    }
+    std::vector<stats::Repeats> repeats() const {
+        std::vector<stats::Repeats> all;
+        for (const auto& point : points) all.push_back(point.times_s);
+        return all;
+    }
+    // With three further launches at `ranks`, about `time_s`.
+    Measured with(double ranks, double time_s) const {
+        const auto scatter = stats::scatter_of(repeats());
+        const double factor =
+            std::exp(std::sqrt(1.5 * (scatter.freedom > 0 ? scatter.variance : kUsual * kUsual)));
+        Measured more = *this;
+        const auto place = std::ranges::lower_bound(more.points, ranks, {}, &CurvePoint::ranks);
+        const bool is_new = place == more.points.end() || place->ranks != ranks;
+        auto& times = (is_new ? *more.points.insert(place, CurvePoint{ranks}) : *place).times_s;
+        times.insert(times.end(), {time_s / factor, time_s, time_s * factor});
+        return more;
+    }
 };
 
-// Pools the variance of the logarithms over the points, without the first `skipped` times of each.
-Pooled pooled(const std::vector<CurvePoint>& points, std::size_t skipped) {
-    Pooled all;
-    for (const auto& point : points) {
-        if (point.times_s.size() < skipped + 2) continue;
-        const auto times = std::span(point.times_s).subspan(skipped);
-        all.variance += squares_of_logs(times);
-        all.freedom += base::real(times.size() - 1);
-    }
-    if (all.freedom > 0) all.variance /= all.freedom;
-    return all;
-}
-
-// Whether the first launches are slower than the later ones by more than the later ones scatter.
-bool has_warm_up(const std::vector<CurvePoint>& points) {
-    const Pooled others = pooled(points, 1);
-    double sum = 0, variance = 0, count = 0;
-    for (const auto& point : points) {
-        const auto rest = std::span(point.times_s).subspan(1);
-        if (rest.size() < 2) continue;
-        sum += std::log(point.times_s.front()) - mean_of_logs(rest);
-        variance += others.variance * (1 + 1 / base::real(rest.size()));
-        count += 1;
-    }
-    if (others.freedom < 2 || sum < kSlowFirst * count) return false;
-    return sum > stats::student_quantile(kUnlikely, others.freedom) * std::sqrt(variance);
-}
-
-// True if repeats scatter too much, on average over all rank counts or at one of them.
-bool contradict(const std::vector<CurvePoint>& points) {
-    std::vector<double> spreads;
-    for (const auto& point : points)
-        if (point.times_s.size() > 1) {
-            const auto [least, most] = std::ranges::minmax(point.times_s);
-            spreads.push_back(std::log(most / least));
-        }
-    if (spreads.size() < 2) return false;
-    const double most = std::ranges::max(spreads);
-    return std::sqrt(pooled(points, 0).variance) > kMostDeviation ||
-           (most > kMostDeviation && most > kMostSpread * stats::quantile(spreads, 0.5));
-}
-
-// The lowest rank count on several nodes; 0 unless at least two points are on one node and at least
-// two on several.
-double level_of(std::span<const CurvePoint> points) {
-    const auto beyond = [](const CurvePoint& one) { return one.nodes > 1; };
-    const auto first = std::ranges::find_if(points, beyond);
-    return first - points.begin() >= 2 && points.end() - first >= 2 ? first->ranks : 0;
-}
-
-// Whether the points lie farther from the best curve than the times of one point scatter.
-bool misfits(const Posterior& posterior, const std::vector<CurvePoint>& points) {
-    if (posterior.misfit() > kMostDeviation * kMostDeviation) return true;
-    const Pooled within = pooled(points, 0);
-    if (within.freedom < 3 || posterior.misfit() < kLeastMisfit * kLeastMisfit) return false;
-    const double free = std::max(1.0, static_cast<double>(points.size()) - 3);
-    return posterior.misfit() * free >
-           within.variance * stats::chi_square_quantile(kUnlikely, free) * within.freedom /
-               stats::chi_square_quantile(0.05, within.freedom);
-}
-
-// The rank count after an unexplained jump, or 0. Not searched with points on one node
-// and on several: every curve then has a term for the jump between them.
-double jump_in(const std::vector<CurvePoint>& points, Scaling scaling, double evidence) {
-    if (level_of(points) > 0) return 0;
-    double likeliest = evidence + kSureJump, jump = 0;
-    for (std::size_t i = 2; i + 2 <= points.size(); ++i) {
-        const Posterior with(points, scaling, points[i].ranks);
-        if (!(with.evidence() > likeliest)) continue;
-        likeliest = with.evidence();
-        jump = points[i].ranks;
-    }
-    return jump;
-}
-
-// Whether the largest point lies outside the forecast from the others. False if the others cannot
-// forecast it: too few, or without the network level between nodes.
-bool misses_largest(std::span<const CurvePoint> points, Scaling scaling) {
-    const auto rest = points.first(points.size() - 1);
-    if (level_of(points) > 0 && level_of(rest) == 0) return false;
-    const Posterior others(rest, scaling, level_of(rest));
-    if (others.empty()) return false;
-    const auto [low, high] = others.at(points.back().ranks, kHeldOutConfidence).interval;
-    return points.back().middle() < low || points.back().middle() > high;
-}
-
-bool leaves_the_node(const std::vector<CurvePoint>& points, double node_holds, double ranks) {
-    const auto beyond = std::ranges::count_if(points, [](auto& one) { return one.nodes > 1; });
-    const auto inside = std::ranges::count_if(points, [](auto& one) { return one.nodes == 1; });
-    if (beyond >= 2 || inside == 0) return false;
-    return beyond == 1 || ranks > std::max(node_holds, points.back().ranks);
+// Whether the largest point lies outside the forecast from the others.
+bool misses_largest(const Measured& measured) {
+    if (measured.points.size() < kFewestHeldOut) return false;
+    Measured others = measured;
+    others.points.pop_back();
+    const auto [low, high] = others.interval(measured.largest(), kHeldOutConfidence);
+    const double time = measured.points.back().middle();
+    return time < low || time > high;
 }
 
 // Rank counts to measure so that the forecast is not refused again.
 std::vector<double> ranks_to_measure(const CurveForecast& refused,
-                                     const std::vector<CurvePoint>& points, double node_holds,
-                                     double jump) {
+                                     std::span<const CurvePoint> points) {
     const double largest = points.back().ranks;
-    const auto above = [](double ranks, std::size_t count = 2) {
-        std::vector<double> doubled;
-        while (doubled.size() < count) doubled.push_back(ranks *= 2);
-        return doubled;
-    };
-    switch (refused.refusal) {
-        case Refusal::beyond_reach:
-            return {std::ceil(refused.ranks / kReach)};
-        case Refusal::too_few_points:
-            return above(largest, std::max(kFewestPoints, points.size() + 1) - points.size());
-        case Refusal::held_out_missed:
-            return above(largest);
-        case Refusal::one_node:
-            return above(std::max(node_holds, largest));
-        case Refusal::jump:
-            return above(jump);
-        default:
-            std::vector<double> again;
-            for (const auto& point : points) again.push_back(point.ranks);
-            return again;
+    std::vector<double> ranks{2 * largest};
+    if (refused.refusal == Refusal::beyond_reach)
+        return {refused.ranks < largest ? refused.ranks : std::ceil(refused.ranks / kReach)};
+    if (refused.refusal == Refusal::too_few_points || refused.refusal == Refusal::held_out_missed) {
+        if (points.size() != kFewestPoints - 1) ranks.push_back(4 * largest);
+        return ranks;
     }
+    ranks.clear();
+    for (const auto& point : points) ranks.push_back(point.ranks);
+    return ranks;
 }
 
-// The measurement that narrows the interval most per node-hour; nullopt if none narrows it enough.
-std::optional<NextPoint> next_point(const Posterior& posterior,
-                                    const std::vector<CurvePoint>& points, double target) {
-    // Candidates: the measured rank counts again, and doublings of the largest.
-    std::vector<NextPoint> all;
-    for (const auto& point : points) all.push_back({point.ranks, target});
-    const double largest = points.back().ranks;
-    for (double ranks = 2 * largest; ranks <= kReach * largest; ranks *= 2)
-        all.push_back({ranks, target});
+double width(const stats::Interval& interval) {
+    return std::log(interval.high / interval.low);
+}
+
+// The measurement that narrows the interval most per rank-hour; nullopt if none narrows it enough.
+std::optional<NextPoint> next_point(const Measured& measured, const CurveForecast& farthest) {
+    // Candidates: the first and the last two rank counts again, and doublings of the largest.
+    std::set<double> set{measured.points.front().ranks, measured.points.rbegin()[1].ranks};
+    for (double one = measured.largest();
+         one < farthest.ranks && one <= kReach * measured.largest(); one *= 2)
+        set.insert(one);
+    const std::vector<double> ranks(set.begin(), set.end());
+    const auto posterior = measured.at(ranks);
+    struct Candidate {
+        NextPoint next;
+        double narrowing = 0, worth = 0;
+    };
+    std::vector<Candidate> all;
     double enough = kWorthIt;  // least narrowing that counts; raised to half of the best
-    for (auto& one : all) {
-        one.narrowing = posterior.narrowing(one.ranks, kRepeats, target);
-        enough = std::max(enough, one.narrowing / 2);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const double time = posterior.at[i].quantile(0.5);
+        const auto after =
+            measured.with(ranks[i], time).interval(farthest.ranks, stats::kConfidence);
+        const double narrowing = 1 - width(after) / width(farthest.estimate.interval);
+        all.push_back({{ranks[i], farthest.ranks, after}, narrowing, narrowing / ranks[i] / time});
+        enough = std::max(enough, narrowing / 2);
     }
-    std::erase_if(
-        all, [&](const NextPoint& one) { return one.ranks >= target || one.narrowing < enough; });
+    std::erase_if(all, [&](const Candidate& one) { return one.narrowing < enough; });
     if (all.empty()) return std::nullopt;
-    return *std::ranges::max_element(all, {}, [&](const NextPoint& one) {
-        return one.narrowing / (one.ranks * posterior.median(one.ranks));
-    });
+    return std::ranges::max(all, {}, &Candidate::worth).next;
+}
+
+// At most kMostPoints points, the first and the last among them.
+std::vector<CurvePoint> thinned(std::vector<CurvePoint> points) {
+    std::ranges::sort(points, {}, &CurvePoint::ranks);
+    const std::size_t n = points.size();
+    for (std::size_t i = 0; n > kMostPoints && i < kMostPoints; ++i)
+        points[i] = points[i * (n - 1) / (kMostPoints - 1)];
+    points.resize(std::min(n, kMostPoints));
+    return points;
 }
 
 }  // namespace
 
-CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling,
-                              const std::vector<double>& ranks, double node_holds, bool force) {
-    std::ranges::sort(points, {}, &CurvePoint::ranks);
-    const Posterior posterior(points, scaling, level_of(points));
-    CurveForecasts found{.weights = posterior.weights()};
-    Refusal refusal = Refusal::too_few_points;
-    double jump = 0, farthest = 0;
-    if (!posterior.empty()) {
-        jump = jump_in(points, scaling, posterior.evidence());
-        refusal = has_warm_up(points)               ? Refusal::warm_up_inside
-                  : contradict(points)              ? Refusal::repeats_contradict
-                  : jump > 0                        ? Refusal::jump
-                  : misfits(posterior, points)      ? Refusal::misfit
-                  : misses_largest(points, scaling) ? Refusal::held_out_missed
-                                                    : Refusal::none;
-    }
+CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling, const Prior& prior,
+                              const std::vector<double>& ranks, double per_node, bool force,
+                              bool with_next) {
+    points = thinned(std::move(points));
+    const Measured measured{points, scaling, prior, capacities_of(points, per_node)};
+    CurveForecasts found;
+    std::vector<double> targets;
     for (const double one : ranks) {
-        auto& forecast = found.all.emplace_back(CurveForecast{one, refusal});
-        if (refusal == Refusal::none && leaves_the_node(points, node_holds, one))
-            forecast.refusal = Refusal::one_node;
-        else if (refusal == Refusal::none && !force && one > kReach * points.back().ranks)
-            forecast.refusal = Refusal::beyond_reach;
-        if (forecast.refusal != Refusal::none) {
-            forecast.ranks_to_measure = ranks_to_measure(forecast, points, node_holds, jump);
-            continue;
-        }
-        forecast.estimate = posterior.at(one, stats::kConfidence);
-        farthest = std::max(farthest, one);
+        const bool beyond =
+            one < points.front().ranks || (!force && one > kReach * measured.largest());
+        found.all.push_back({one, points.size() < kFewestPoints ? Refusal::too_few_points
+                                  : beyond                      ? Refusal::beyond_reach
+                                                                : Refusal::none});
+        if (found.all.back().refusal == Refusal::none) targets.push_back(one);
     }
-    if (farthest > 0) found.next = next_point(posterior, points, farthest);
+    if (points.size() >= kFewestPoints) {
+        const auto posterior = measured.at(targets);
+        // The points may stray from every curve by more than any discrepancy that was learned.
+        const auto& most = posterior.probability.back();
+        const double misfit = std::accumulate(most.begin(), most.end(), 0.0);
+        const auto repeats = measured.repeats();
+        const Refusal refusal = stats::first_are_larger(repeats) ? Refusal::warm_up_inside
+                                : stats::contradict(repeats)     ? Refusal::repeats_contradict
+                                : misses_largest(measured)       ? Refusal::held_out_missed
+                                : misfit > kMisfit               ? Refusal::misfit
+                                                                 : Refusal::none;
+        found.weights = posterior.weights;
+        auto mixture = posterior.at.begin();
+        const CurveForecast* farthest = nullptr;
+        for (auto& one : found.all) {
+            if (one.refusal != Refusal::none) continue;
+            const Mixture& at = *mixture++;
+            one.refusal = refusal;
+            if (refusal != Refusal::none) continue;
+            const auto widest = std::ranges::max_element(at.variance);
+            one.estimate = at.estimate(stats::kConfidence);
+            if (measured.capacities.size() == 1)
+                one.nodes = std::ceil(one.ranks / measured.capacities.front().ranks);
+            one.widest = static_cast<Doubt>(widest - at.variance.begin());
+            one.share = *widest / std::accumulate(at.variance.begin(), at.variance.end(), 0.0);
+            if (farthest == nullptr || one.ranks > farthest->ranks) farthest = &one;
+        }
+        if (with_next && farthest != nullptr && farthest->ranks > measured.largest())
+            found.next = next_point(measured, *farthest);
+    }
+    for (auto& one : found.all)
+        if (one.refusal != Refusal::none) one.ranks_to_measure = ranks_to_measure(one, points);
     return found;
 }
 

@@ -1,253 +1,331 @@
 #include "forecast/posterior.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
+#include <utility>
 
 #include "base/numbers.hpp"
 #include "stats/distributions.hpp"
+#include "stats/repeats.hpp"
 
 namespace ranklab::forecast {
 
 double CurvePoint::middle() const {
-    return std::exp(mean_of_logs(times_s));
+    return std::exp(stats::mean_of_logs(times_s));
 }
-
-double mean_of_logs(std::span<const double> times) {
-    double sum = 0;
-    for (const double t : times) sum += std::log(t);
-    return sum / base::real(times.size());
-}
-
-double squares_of_logs(std::span<const double> times) {
-    const double mean = mean_of_logs(times);
-    double sum = 0;
-    for (const double t : times) sum += (std::log(t) - mean) * (std::log(t) - mean);
-    return sum;
-}
-
-// A kind of curve. With q = ranks / ranks of the first point, time / time at the first point is the
-// ideal (strong: 1/q, weak: 1) plus the model's terms, with coefficients above 0.
-struct Model {
-    std::string_view strong, weak;                             // names
-    bool constant = false, logarithm = false, linear = false;  // terms 1 - 1/q, log q, q - 1
-    bool power = false;                                        // ideal x q^k
-    double strong_prior = 1, weak_prior = 1;                   // up to a common factor
-};
 
 namespace {
 
-// In weak scaling linear terms have small priors: they fit none of the published curves best.
+constexpr double kPriorDeviation = 0.02, kPriorFreedom = 2;
+constexpr double kStatedFreedom = 5;  // repeats that a stated deviation counts as
+constexpr int kNoises = 5;            // values of the noise
+constexpr double kLevel = 1;          // variance of the level's logarithm: as good as unknown
+// Of the discrepancy: variance of the slope's steps relative to the level's.
+constexpr double kSlope = 0.2;
+// Of a crossing: its growth per doubling of the nodes, and its standard deviations, at two nodes
+// and per doubling; relative to the value in kCrossings.
+constexpr double kGrowth = 0.4, kSpread = 0.3, kFurther = 0.5;
+constexpr double kNegligible = 18;  // logarithm of a negligible relative weight
+
+// A kind of curve. With q = ranks / ranks of the first point, time / time at the first point is the
+// ideal (strong: 1/q, weak: 1) plus the terms, with coefficients above 0; or the ideal times q^k.
+struct Model {
+    using Term = double (*)(double q, double ideal);
+    std::string_view strong, weak;  // names
+    double strong_prior, weak_prior;
+    Term first, second = nullptr;
+};
+constexpr Model::Term kConstant = [](double q, double) { return 1 - 1 / q; };
 constexpr std::array kModels{
-    Model{"Amdahl", "Gustafson", true},
-    Model{"logarithmic", "logarithmic", false, true},
-    Model{"USL", "USL", true, false, true, false, 1.3, 0.03},
-    Model{"power law", "power law", false, false, false, true},
-    Model{"constant + log p", "constant + log p", true, true, false, false, 0.5, 1},
-    Model{"a + b/p + c log p + d p", "a + c log p + d p", true, true, true, false, 0.2, 0.03}};
+    Model{"Amdahl", "Gustafson", 1, 1, kConstant},
+    Model{"offset", "offset", 0.2, 1.5, [](double q, double ideal) { return q > 1 ? ideal : 0; }},
+    Model{"power law", "power law", 0.7, 0.5, nullptr},
+    Model{"logarithmic", "logarithmic", 0.6, 1, kConstant,
+          [](double q, double) { return std::log(q); }},
+    Model{"square root", "square root", 0.3, 0.4, kConstant,
+          [](double q, double) { return std::sqrt(q) - 1; }},
+    Model{"USL", "USL", 0.4, 0.15, kConstant, [](double q, double) { return q - 1; }},
+    Model{"p log p", "p log p", 1, 0.15, kConstant,
+          [](double q, double) { return q * std::log(q); }}};
+
+struct Place {
+    double q, x, launches, ranks;  // x: log2 q
+    int nodes;                     // 0: as the capacity says
+
+    // Doublings of the nodes from two on; negative: one node.
+    double beyond(double capacity) const {
+        const double on = nodes > 0 ? nodes : std::ceil(ranks / capacity);
+        return on > 1 ? std::log2(on / 2) : -1;
+    }
+};
+
+// Covariance of a Brownian motion of the level, plus one of the slope, at two times from 0 on.
+double walk(double a, double b) {
+    const double least = std::min(a, b), most = std::max(a, b);
+    return least + kSlope * least * least * (3 * most - least) / 6;
+}
+
+// Values of what all curves share.
+struct Hypothesis {
+    double noise, discrepancy, crossing, capacity;  // noise: variance of one launch's logarithm
+
+    // Logarithm of the crossing's factor.
+    double shift(const Place& at) const {
+        const double beyond = at.beyond(capacity);
+        return beyond >= 0 ? crossing * (1 + kGrowth * beyond) : 0;
+    }
+    // The covariance of two places, by Doubt. `same`: a place with itself.
+    std::array<double, kDoubts> covariance(const Place& a, const Place& b, bool same) const {
+        const double both = shift(a) * shift(b);
+        return {same ? noise / a.launches : 0, 0, discrepancy * discrepancy * walk(a.x, b.x),
+                both == 0
+                    ? 0
+                    : kSpread * kSpread * both + std::pow(kFurther * crossing, 2) *
+                                                     walk(a.beyond(capacity), b.beyond(capacity))};
+    }
+    double whole(const Place& a, const Place& b, bool same) const {
+        const auto parts = covariance(a, b, same);
+        return std::accumulate(parts.begin(), parts.end(), kLevel);
+    }
+};
+
+// The posterior of one model under one hypothesis: moments at each target.
+struct Part {
+    std::size_t model = 0, discrepancy = 0, crossing = 0,
+                group = 0;  // group: capacity and crossing
+    double log_weight = 0, weight = 0;
+    std::vector<double> mean = {};
+    std::vector<std::array<double, kDoubts>> variance = {};
+};
+
+// The logarithms of a model's times at all places, relative to the first, on a grid of
+// coefficients.
+std::vector<std::vector<double>> curves_of(const Model& model, bool strong,
+                                           std::span<const Place> places, double most) {
+    const auto ideal = [&](double q) { return strong ? 1 / q : 1; };
+    const auto term = [&](Model::Term of, double q) {
+        return of(q, ideal(q)) * ideal(most) / of(most, ideal(most));
+    };
+    const int steps = model.second != nullptr ? 16 : 40;
+    const auto coefficient = [&](int step) {
+        return std::exp(std::lerp(std::log(5e-4), std::log(20), (step + 0.5) / steps));
+    };
+    std::vector<std::vector<double>> curves;
+    for (int i = 0; i < steps; ++i)
+        for (int j = 0; j < (model.second != nullptr ? steps : 1); ++j) {
+            auto& curve = curves.emplace_back();
+            for (const auto& [q, x, launches, ranks, nodes] : places) {
+                double time = ideal(q);
+                if (model.first == nullptr)
+                    time *= std::pow(q, std::lerp(-0.1, strong ? 1 : 0.7, (i + 0.5) / steps));
+                else
+                    time += coefficient(i) * term(model.first, q);
+                if (model.second != nullptr) time += coefficient(j) * term(model.second, q);
+                curve.push_back(std::log(time));
+            }
+        }
+    return curves;
+}
+
+class Fitter {
+  public:
+    Fitter(std::span<const CurvePoint> points, Scaling scaling, std::span<const double> targets)
+        : strong_(scaling == Scaling::strong), n_(points.size()), targets_(targets.size()) {
+        first_ = stats::mean_of_logs(points.front().times_s);
+        double launches = 0;
+        const auto add = [&](double ranks, double repeats, int nodes) {
+            const double q = ranks / points.front().ranks;
+            places_.push_back({q, std::log2(q), repeats, ranks, nodes});
+        };
+        for (const auto& point : points) {
+            const double repeats = base::real(point.times_s.size());
+            add(point.ranks, repeats, point.nodes);
+            logs_.push_back(stats::mean_of_logs(point.times_s) - first_);
+            launches += repeats;
+            freedom_ += repeats - 1;
+            squares_ += stats::squares_of_logs(point.times_s);
+            if (std::isnan(point.deviation)) continue;
+            freedom_ += kStatedFreedom;
+            squares_ += kStatedFreedom * point.deviation * point.deviation;
+        }
+        const double most = places_.back().q;
+        for (const double ranks : targets) add(ranks, launches / base::real(n_), 0);
+        for (const Model& model : kModels)
+            curves_.push_back(curves_of(model, strong_, places_, most));
+    }
+
+    Posterior run(const Prior& prior, std::span<const Capacity> capacities) {
+        for (int i = 0; i < kNoises; ++i)
+            for (std::size_t d = 0; d < kDiscrepancies.size(); ++d) {
+                const double noise =
+                    squares_ / stats::chi_square_quantile((i + 0.5) / kNoises, freedom_);
+                auto before = std::exchange(parts_, {});
+                add({noise, kDiscrepancies[d], 0, HUGE_VAL}, {0, d, 0, 0});
+                const std::vector<Part> one_node = std::exchange(parts_, std::move(before));
+                for (std::size_t k = 0; k < capacities.size(); ++k) {
+                    const auto& [capacity, probability] = capacities[k];
+                    const auto beyond = [&](const Place& at) { return at.beyond(capacity) >= 0; };
+                    const bool crosses = std::ranges::any_of(places_, beyond),
+                               seen = std::ranges::any_of(std::span(places_).first(n_), beyond);
+                    for (std::size_t c = 0; c < (crosses ? kCrossings.size() : 1); ++c) {
+                        const Hypothesis one{noise, kDiscrepancies[d], crosses ? kCrossings[c] : 0,
+                                             capacity};
+                        const std::size_t first = parts_.size();
+                        if (seen)
+                            add(one, {0, d});
+                        else
+                            for (const auto& part : one_node) add_ahead(one, part);
+                        for (auto& part : std::span(parts_).subspan(first)) {
+                            part.crossing = c;
+                            part.group = k * kCrossings.size() + c;
+                            part.log_weight += std::log(prior.discrepancy[d] * probability *
+                                                        (crosses ? prior.crossing[c] : 1));
+                        }
+                    }
+                }
+            }
+        return result();
+    }
+
+  private:
+    // Adds the part of one node, as if a crossing were ahead of the points.
+    void add_ahead(const Hypothesis& one, Part part) {
+        for (std::size_t t = 0; t < targets_; ++t) {
+            const Place& target = places_[n_ + t];
+            part.mean[t] += one.shift(target);
+            part.variance[t][index(Doubt::crossing)] =
+                one.covariance(target, target, true)[index(Doubt::crossing)];
+        }
+        parts_.push_back(std::move(part));
+    }
+
+    // Adds a part for each model.
+    void add(const Hypothesis& one, Part part) {
+        std::vector<double> covariance;
+        for (std::size_t i = 0; i < n_ * n_; ++i)
+            covariance.push_back(one.whole(places_[i / n_], places_[i % n_], i / n_ == i % n_));
+        const stats::GaussianValues process(std::move(covariance), n_);
+        std::vector<std::vector<double>> weights;  // of the residuals, in the prediction
+        std::vector<std::array<double, kDoubts>> variance(targets_);
+        for (std::size_t t = 0; t < targets_; ++t) {
+            const Place& target = places_[n_ + t];
+            std::vector<double> with;
+            for (std::size_t i = 0; i < n_; ++i)
+                with.push_back(one.whole(places_[i], target, false));
+            weights.push_back(process.weights(with));
+            // The prediction's error is a sum of independent parts.
+            for (std::size_t i = 0; i <= n_; ++i)
+                for (std::size_t j = 0; j <= n_; ++j) {
+                    const double both =
+                        (i < n_ ? weights[t][i] : -1) * (j < n_ ? weights[t][j] : -1);
+                    const auto parts = one.covariance(i < n_ ? places_[i] : target,
+                                                      j < n_ ? places_[j] : target, i == j);
+                    for (std::size_t k = 0; k < kDoubts; ++k) variance[t][k] += both * parts[k];
+                }
+        }
+        std::vector<double> residuals(n_), shifts, log_weights;
+        for (const auto& place : places_) shifts.push_back(one.shift(place));
+        const auto set_residuals = [&](const std::vector<double>& curve) {
+            for (std::size_t i = 0; i < n_; ++i) residuals[i] = logs_[i] - curve[i] - shifts[i];
+        };
+        for (std::size_t m = 0; m < kModels.size(); ++m) {
+            log_weights.clear();
+            for (const auto& curve : curves_[m]) {
+                set_residuals(curve);
+                log_weights.push_back(process.log_norm() - process.chi_square(residuals) / 2);
+            }
+            const double top = std::ranges::max(log_weights);
+            Part& made = parts_.emplace_back(part);
+            made.model = m;
+            made.mean.resize(targets_);
+            made.variance = variance;
+            std::vector<double> squares(targets_);
+            for (std::size_t c = 0; c < log_weights.size(); ++c) {
+                if (log_weights[c] < top - kNegligible) continue;
+                const double weight = std::exp(log_weights[c] - top);
+                made.weight += weight;
+                if (targets_ > 0) set_residuals(curves_[m][c]);
+                for (std::size_t t = 0; t < targets_; ++t) {
+                    const double mean = curves_[m][c][n_ + t] + shifts[n_ + t] +
+                                        std::inner_product(residuals.begin(), residuals.end(),
+                                                           weights[t].begin(), 0.0);
+                    made.mean[t] += weight * mean;
+                    squares[t] += weight * mean * mean;
+                }
+            }
+            for (std::size_t t = 0; t < targets_; ++t) {
+                made.mean[t] /= made.weight;
+                made.variance[t][index(Doubt::curve)] =
+                    std::max(0.0, squares[t] / made.weight - made.mean[t] * made.mean[t]);
+            }
+            made.log_weight +=
+                top + std::log(made.weight / base::real(log_weights.size()) *
+                               (strong_ ? kModels[m].strong_prior : kModels[m].weak_prior));
+        }
+    }
+
+    Posterior result() {
+        Posterior found{.at = std::vector<Mixture>(targets_)};
+        const double top = std::ranges::max(parts_, {}, &Part::log_weight).log_weight;
+        std::erase_if(parts_,
+                      [&](const Part& part) { return part.log_weight < top - kNegligible; });
+        double total = 0;
+        for (auto& part : parts_) total += part.weight = std::exp(part.log_weight - top);
+        for (auto& part : parts_) {
+            part.weight /= total;
+            found.weights[strong_ ? kModels[part.model].strong : kModels[part.model].weak] +=
+                part.weight;
+            found.probability[part.discrepancy][part.crossing] += part.weight;
+        }
+        for (std::size_t t = 0; t < targets_; ++t) {
+            auto& [parts, variance] = found.at[t];
+            std::map<std::size_t, std::array<double, 2>> groups;  // weight, and weight x mean
+            double mean = 0, square = 0, between = 0;
+            for (const auto& part : parts_) {
+                for (std::size_t k = 0; k < kDoubts; ++k)
+                    variance[k] += part.weight * part.variance[t][k];
+                parts.push_back({part.weight, first_ + part.mean[t],
+                                 std::sqrt(std::accumulate(part.variance[t].begin(),
+                                                           part.variance[t].end(), 0.0))});
+                mean += part.weight * part.mean[t];
+                square += part.weight * part.mean[t] * part.mean[t];
+                groups[part.group][0] += part.weight;
+                groups[part.group][1] += part.weight * part.mean[t];
+            }
+            for (const auto& [group, sums] : groups) between += sums[1] * sums[1] / sums[0];
+            variance[index(Doubt::crossing)] += between - mean * mean;
+            variance[index(Doubt::curve)] += square - between;
+        }
+        return found;
+    }
+
+    static std::size_t index(Doubt doubt) { return static_cast<std::size_t>(doubt); }
+
+    bool strong_;
+    std::size_t n_, targets_;
+    std::vector<Place> places_;  // the points, then the targets
+    std::vector<double> logs_;   // of the points' times, relative to the first
+    double first_ = 0;
+    double freedom_ = kPriorFreedom, squares_ = kPriorFreedom * kPriorDeviation * kPriorDeviation;
+    std::vector<std::vector<std::vector<double>>> curves_;  // by model
+    std::vector<Part> parts_;
+};
 
 }  // namespace
 
-Posterior::Posterior(std::span<const CurvePoint> points, Scaling scaling, double level_begins)
-    : scaling_(scaling),
-      first_(points.front().ranks),
-      largest_(points.back().ranks),
-      level_begins_(level_begins) {
-    for (const auto& point : points) {
-        const double n = base::real(point.times_s.size());
-        points_.push_back({basis_at(point.ranks), mean_of_logs(point.times_s), n});
-        processes_ += n;
-        freedom_ += n;
-        noise_sum_ += squares_of_logs(point.times_s);
-        if (std::isnan(point.deviation)) continue;
-        freedom_ += kStatedFreedom;
-        noise_sum_ += kStatedFreedom * point.deviation * point.deviation;
-    }
-    share_ = (1 + base::real(points.size())) / processes_;
-    for (const Model& model : kModels) {
-        const auto axes = axes_of(model);
-        // The time at the first point is a parameter, too; the noise takes two more points. The
-        // level takes none: its prior is narrow.
-        if (points.size() < axes.size() + (level_begins_ > 0 ? 2 : 3)) continue;
-        const auto found = curves_of(model, axes);
-        const double noise = std::ranges::min(found, {}, &Curve::noise).noise;
-        misfit_ = std::fmin(
-            misfit_, (noise * freedom_ - noise_sum_) / base::real(points.size() - axes.size() - 1));
-        curves_.insert(curves_.end(), found.begin(), found.end());
-    }
-    if (!curves_.empty()) normalise();
+double Mixture::quantile(double share) const {
+    return std::exp(stats::mixture_quantile(parts, share));
 }
 
-Estimate Posterior::at(double ranks, double confidence) const {
-    const auto all = bins(ranks);
-    return {quantile(all, 0.5),
-            {quantile(all, (1 - confidence) / 2), quantile(all, (1 + confidence) / 2)}};
+Estimate Mixture::estimate(double confidence) const {
+    return {quantile(0.5), {quantile((1 - confidence) / 2), quantile((1 + confidence) / 2)}};
 }
 
-double Posterior::narrowing(double ranks, double processes, double target) const {
-    const double both = covariance(ranks, target),
-                 there = covariance(ranks, ranks) + noise_ / processes,
-                 whole = covariance(target, target) + noise_ * share_;
-    return 1 - std::sqrt(std::max(0.0, 1 - both * both / there / whole));
-}
-
-std::map<std::string_view, double> Posterior::weights() const {
-    std::map<std::string_view, double> all;
-    for (const auto& one : curves_)
-        all[scaling_ == Scaling::strong ? one.model->strong : one.model->weak] += one.weight;
-    return all;
-}
-
-Posterior::Basis Posterior::basis_at(double ranks) const {
-    const double q = ranks / first_, most = largest_ / first_;
-    const bool strong = scaling_ == Scaling::strong;
-    const double scale = strong ? 1 / most : 1;
-    return {.ideal = strong ? 1 / q : 1,
-            .constant = scale * (1 - 1 / q) / (1 - 1 / most),
-            .logarithm = scale * std::log(q) / std::log(most),
-            .linear = scale * (q - 1) / (most - 1),
-            .log_q = std::log(q),
-            .beyond = level_begins_ > 0 && ranks >= level_begins_};
-}
-
-std::vector<Posterior::Axis> Posterior::axes_of(const Model& model) const {
-    constexpr int kSteps[] = {60, 30, 14, 9};  // of an axis, by the number of axes
-    // Logarithms of fractions of the ideal time at the largest point.
-    const double low = std::log(3e-4), high = std::log(20);
-    const double most = scaling_ == Scaling::strong ? 1 : 0.7;
-    std::vector<Axis> axes;
-    if (model.power) axes.push_back({&Curve::growth, -0.1, most});
-    if (model.constant) axes.push_back({&Curve::constant, low, high});
-    if (model.logarithm) axes.push_back({&Curve::logarithm, low, high});
-    if (model.linear) axes.push_back({&Curve::linear, low, high});
-    if (level_begins_ > 0) axes.push_back({&Curve::level, std::log(1e-3), std::log(4)});
-    for (auto& axis : axes) axis.steps = kSteps[axes.size() - 1];
-    return axes;
-}
-
-std::vector<Posterior::Curve> Posterior::curves_of(const Model& model,
-                                                   std::vector<Axis> axes) const {
-    // Curves whose log weight is lower than the best one's by more than this do not count.
-    constexpr double kLogSeen = 10;
-    auto found = grid_of(model, axes);
-    // Two finer grids, around the curves with weight.
-    for (int pass = 0; pass < 2; ++pass) {
-        const double least = std::ranges::max(found, {}, &Curve::weight).weight - kLogSeen;
-        std::erase_if(found, [&](const Curve& one) { return one.weight <= least; });
-        for (auto& axis : axes) {
-            const auto [low, high] = std::ranges::minmax(found, {}, axis.coefficient);
-            const double margin = 1.5 * axis.step();
-            axis.low = std::max(axis.low, std::log(low.*axis.coefficient) - margin);
-            axis.high = std::min(axis.high, std::log(high.*axis.coefficient) + margin);
-        }
-        found = grid_of(model, axes);
-    }
-    return found;
-}
-
-std::vector<Posterior::Curve> Posterior::grid_of(const Model& model,
-                                                 const std::vector<Axis>& axes) const {
-    double log_cell = std::log(scaling_ == Scaling::strong ? model.strong_prior : model.weak_prior);
-    int cells = 1;
-    for (const auto& axis : axes) {
-        log_cell += std::log(axis.step() / axis.whole);
-        cells *= axis.steps;
-    }
-    std::vector<Curve> found;
-    for (int cell = 0; cell < cells; ++cell) {
-        Curve curve{.model = &model};
-        int rest = cell;
-        for (const auto& axis : axes) {
-            curve.*axis.coefficient = std::exp(axis.low + (rest % axis.steps + 0.5) * axis.step());
-            rest /= axis.steps;
-        }
-        weigh(curve);
-        curve.weight += log_cell;
-        found.push_back(curve);
-    }
-    return found;
-}
-
-void Posterior::weigh(Curve& curve) const {
-    double sum = 0, squares = 0;
-    for (const auto& point : points_) {
-        const double rest = point.log_time - curve.log_at(point.at);
-        sum += point.processes * rest;
-        squares += point.processes * rest * rest;
-    }
-    curve.log_first = sum / processes_;
-    const double all = noise_sum_ + std::max(0.0, squares - sum * curve.log_first);
-    curve.weight = -freedom_ / 2 * std::log(all);
-    curve.noise = all / freedom_;
-}
-
-void Posterior::normalise() {
-    constexpr double kLogDropped = 14;  // lighter curves, relative to the best, are dropped
-    const double top = std::ranges::max(curves_, {}, &Curve::weight).weight;
-    std::erase_if(curves_, [&](const Curve& one) { return one.weight < top - kLogDropped; });
-    double total = 0;
-    for (auto& curve : curves_) total += curve.weight = std::exp(curve.weight - top);
-    for (auto& curve : curves_) {
-        curve.weight /= total;
-        noise_ += curve.weight * curve.noise;
-    }
-    evidence_ = top + std::log(total);
-}
-
-double Posterior::covariance(double ranks_a, double ranks_b) const {
-    const Basis at_a = basis_at(ranks_a), at_b = basis_at(ranks_b);
-    double a = 0, b = 0, both = 0;
-    for (const auto& curve : curves_) {
-        const double x = curve.log_at(at_a), y = curve.log_at(at_b);
-        a += curve.weight * x;
-        b += curve.weight * y;
-        both += curve.weight * x * y;
-    }
-    return both - a * b;
-}
-
-std::vector<Posterior::Bin> Posterior::bins(double ranks) const {
-    const Basis at = basis_at(ranks);
-    std::vector<double> logs;
-    for (const auto& curve : curves_) logs.push_back(curve.log_at(at));
-    const auto [low, high] = std::ranges::minmax(logs);
-    std::vector<Bin> bins(150);
-    const double scale = high > low ? (base::real(bins.size()) - 1) / (high - low) : 0;
-    for (std::size_t i = 0; i < logs.size(); ++i) {
-        auto& bin = bins[static_cast<std::size_t>((logs[i] - low) * scale)];
-        bin.weight += curves_[i].weight;
-        bin.middle += curves_[i].weight * logs[i];
-        bin.variance += curves_[i].weight * curves_[i].noise * share_;
-    }
-    std::erase_if(bins, [](const Bin& bin) { return bin.weight == 0; });
-    for (auto& bin : bins) {
-        bin.middle /= bin.weight;
-        bin.variance /= bin.weight;
-    }
-    return bins;
-}
-
-double Posterior::quantile(const std::vector<Bin>& bins, double share) const {
-    constexpr double kTail = 12;  // standard deviations to search beyond the outermost bins
-    const double reach = kTail * std::sqrt(std::ranges::max(bins, {}, &Bin::variance).variance);
-    double low = bins.front().middle - reach, high = bins.back().middle + reach;
-    for (int halving = 0; halving < 45; ++halving) {
-        const double middle = (low + high) / 2;
-        double below = 0;
-        for (const auto& bin : bins)
-            below += bin.weight *
-                     stats::student_cdf((middle - bin.middle) / std::sqrt(bin.variance), freedom_);
-        (below < share ? low : high) = middle;
-    }
-    return std::exp((low + high) / 2);
-}
-
-double Posterior::Curve::log_at(const Basis& at) const {
-    const double ideal = model->power ? at.ideal * std::pow(growth, at.log_q) : at.ideal;
-    const double time =
-        ideal + constant * at.constant + logarithm * at.logarithm + linear * at.linear;
-    return log_first + std::log(at.beyond ? time * (1 + level) : time);
+Posterior fit(std::span<const CurvePoint> points, Scaling scaling, const Prior& prior,
+              std::span<const Capacity> capacities, std::span<const double> targets) {
+    return Fitter(points, scaling, targets).run(prior, capacities);
 }
 
 }  // namespace ranklab::forecast

@@ -44,10 +44,18 @@ const std::string& one_of(const std::vector<std::string>& words, const std::stri
     return cell;
 }
 
+forecast::Work work_of(const std::string& cell) {
+    one_of({forecast::kWorks.begin() + 1, forecast::kWorks.end()}, cell);
+    return static_cast<forecast::Work>(std::ranges::find(forecast::kWorks, cell) -
+                                       forecast::kWorks.begin());
+}
+
 PublishedCurve curve_of(const base::CsvRow& row) {
     const auto& quantity = one_of({"rate", "rate-per-x", "time", "bandwidth"}, row.at("quantity"));
     const auto& beyond = row.at("first_beyond_one_node");
     PublishedCurve curve{.name = row.at("curve"),
+                         .source = row.at("family"),
+                         .work = work_of(row.at("work")),
                          .weak = one_of({"strong", "weak"}, row.at("kind")) == "weak",
                          .caution = one_of({"", "no-communication", "one-level", "contradicts",
                                             "other-configuration"},
@@ -117,6 +125,27 @@ std::string reference_lines(const results::Run& run, const References& reference
             readable(m->summary.median, m->unit));
     }
     return text;
+}
+
+forecast::SourceCurve PublishedCurve::times() const {
+    forecast::SourceCurve found{source, weak ? forecast::Scaling::weak : forecast::Scaling::strong,
+                                work};
+    if (caution == "one-level") found.per_node = x.back();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        if (first_beyond_one_node > 0 && !beyond_one_node(i)) found.per_node = x[i];
+        found.points.push_back({x[i], {1 / (rates_per_x[i] * (weak ? 1 : x[i]))}});
+    }
+    return found;
+}
+
+forecast::Sources sources_of(const std::vector<PublishedCurve>& curves) {
+    std::vector<forecast::SourceCurve> known;
+    for (const auto& curve : curves) {
+        if (curve.caution == "contradicts") continue;
+        known.push_back(curve.times());
+        if (curve.caution == "no-communication") known.back().per_node = 0;
+    }
+    return forecast::Sources(known);
 }
 
 std::vector<PublishedCurve> read_published_curves(const fs::path& path) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/csv.hpp"
+#include "forecast/prior.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::model {
@@ -30,7 +31,8 @@ References read_references(const std::filesystem::path& folder);
 std::string reference_lines(const results::Run& run, const References& references);
 
 struct PublishedCurve {
-    std::string name;
+    std::string name, source;  ///< source: publication and framework; its curves are related
+    forecast::Work work = forecast::Work::unknown;
     bool weak = false;  ///< each node or device keeps its work; else all share one work
     /// The column `caution` of the file, a code that results/reference/README.md lists, such as
     /// "contradicts"; "": none.
@@ -46,11 +48,16 @@ struct PublishedCurve {
     }
     /// Relative to the first point.
     double efficiency(std::size_t point) const { return rates_per_x[point] / rates_per_x[0]; }
+    /// The points as times, of one step each.
+    forecast::SourceCurve times() const;
 };
 
 /// The name of the file in the folder of published numbers.
 inline constexpr const char* kPublishedCurves = "curves.csv";
 /// Throws DataError with the line if the file cannot be read or a row is not a curve.
 std::vector<PublishedCurve> read_published_curves(const std::filesystem::path& path);
+/// What the curves teach, except contradictory ones, and crossings of ranks that do not
+/// communicate.
+forecast::Sources sources_of(const std::vector<PublishedCurve>& curves);
 
 }  // namespace ranklab::report::model

@@ -14,9 +14,20 @@ namespace {
 using forecast::Estimate;
 using forecast::Scaling;
 
-constexpr const char *kMemory = "memory_per_rank_bytes", *kMeasured = "measured",
+constexpr const char *kMemory = "memory_per_rank_bytes", *kWidest = "width_from",
+                     *kMeasured = "measured",
                      *kForecast = "forecast";  // of the column `what`
 constexpr double kLeastWeight = 0.005;         // the note names models from this weight on
+constexpr double kMostEfficiency = 1.1;        // above it, a caveat
+
+// By forecast::Doubt: its name, and what makes an interval wide.
+struct DoubtWords {
+    const char *name, *text;
+};
+constexpr DoubtWords kDoubts[] = {{"noise", "the scatter between runs"},
+                                  {"curve", "which curve the points follow"},
+                                  {"discrepancy", "the curve may stray from all models"},
+                                  {"crossing", "what going from one node to several costs"}};
 
 // The command that measures these rank counts.
 std::string run_at(const Measured& measured, const std::vector<double>& ranks) {
@@ -43,19 +54,37 @@ double median_of(const forecast::CurvePoint& point) {
     return stats::quantile(point.times_s, 0.5);
 }
 
-// Speedup and efficiency compare the rate of all ranks with the first point's.
-Row row_of(const Measured& measured, double ranks, const std::string& what, const Estimate& time) {
+// Speedup and efficiency compare the rate of all ranks with the first point's. `nodes`: 0 if not
+// known.
+Row row_of(const Measured& measured, double ranks, const std::string& what, const Estimate& time,
+           double nodes, const char* widest) {
     const bool weak = measured.scaling == Scaling::weak;
     const auto& first = measured.points.front();
     const double growth = ranks / first.ranks,
                  speedup = (weak ? growth : 1) * median_of(first) / time.time_s,
                  samples = std::ceil(measured.batch / (weak ? 1 : ranks)),
                  memory = measured.memory_fixed_bytes + measured.memory_bytes_per_sample * samples;
-    return {{ranks, what, shown(measured, ranks, time), speedup, speedup / growth, memory}};
+    Row row{{ranks, what, shown(measured, ranks, time), speedup, speedup / growth, memory,
+             nodes > 0 ? nodes : stats::kNone, widest}};
+    if (speedup / growth > kMostEfficiency)
+        row.caveats.push_back({CaveatKind::too_efficient, fmt::format("{}", kMostEfficiency)});
+    return row;
 }
 
 bool is_refused(const Row& row) {
     return row.cells[1].text != kMeasured && row.cells[1].text != kForecast;
+}
+
+const DoubtWords& words_of(forecast::Doubt doubt) {
+    return kDoubts[static_cast<std::size_t>(doubt)];
+}
+
+std::string crossing_note(const forecast::Prior& prior) {
+    return fmt::format(
+        "a first crossing takes {:.2f} times as long (95 %: {:.2f} .. {:.2f}), as in published "
+        "curves from {} sources of this kind",
+        prior.crossing_factor(0.5), prior.crossing_factor(0.025), prior.crossing_factor(0.975),
+        prior.sources);
 }
 
 std::string models_note(const forecast::CurveForecasts& found) {
@@ -68,9 +97,11 @@ std::string models_note(const forecast::CurveForecasts& found) {
 
 }  // namespace
 
-Prediction predict(const Measured& measured, const std::vector<double>& ranks, bool force) {
-    const auto found = forecast::forecast_curve(measured.points, measured.scaling, ranks,
-                                                measured.node_holds, force);
+Prediction predict(const Measured& measured, const forecast::Sources& sources,
+                   const std::vector<double>& ranks, bool force) {
+    const auto prior = sources.prior(measured.scaling, measured.work);
+    const auto found = forecast::forecast_curve(measured.points, measured.scaling, prior, ranks,
+                                                measured.per_node, force, true);
     Frame frame{.title = fmt::format("{}, {} scaling", measured.title, name_of(measured.scaling)),
                 .columns = {{.name = "ranks", .role = Role::key},
                             {.name = "what", .role = Role::key, .head = ""},
@@ -80,34 +111,57 @@ Prediction predict(const Measured& measured, const std::vector<double>& ranks, b
                              .head = without_unit(measured.quantity)},
                             {.name = "speedup", .unit = "1"},
                             {.name = "efficiency", .unit = "1", .head = "efficiency/rank"},
-                            {.name = kMemory, .unit = "B", .head = "tensors/rank"}}};
+                            {.name = kMemory, .unit = "B", .head = "tensors/rank"},
+                            {.name = "nodes"},
+                            {.name = kWidest, .head = "width from"}}};
     for (const auto& point : measured.points)
-        frame.rows.push_back(row_of(measured, point.ranks, kMeasured, {median_of(point)}));
+        frame.rows.push_back(
+            row_of(measured, point.ranks, kMeasured, {median_of(point)}, point.nodes, ""));
     for (std::size_t i = 0; i < measured.caveats.size(); ++i)
-        frame.rows[i].caveats = measured.caveats[i];
+        frame.rows[i].caveats.insert(frame.rows[i].caveats.begin(), measured.caveats[i].begin(),
+                                     measured.caveats[i].end());
+    const forecast::CurveForecast* farthest = nullptr;
+    bool unknown = false;
     for (const auto& one : found.all) {
         const bool made = one.refusal == forecast::Refusal::none;
         frame.rows.push_back(row_of(measured, one.ranks, made ? kForecast : name_of(one.refusal),
-                                    made ? one.estimate : Estimate()));
+                                    one.estimate, one.nodes,
+                                    made ? words_of(one.widest).name : ""));
         if (!made)
             frame.rows.back().caveats = {
                 {CaveatKind::said,
                  sentence(Refusal{one.refusal, run_at(measured, one.ranks_to_measure)})}};
+        else if (farthest == nullptr || one.ranks > farthest->ranks)
+            farthest = &one;
+        unknown = unknown || (made && one.nodes == 0);
     }
+    const bool has_memory = frame.has_numbers(frame.find(kMemory));
     frame.drop_empty_columns();
     frame.notes = measured.notes;
-    if (frame.columns.back().name == kMemory)
+    if (has_memory)
         frame.notes.emplace_back(
             "tensors/rank: estimated; ranks need more memory (train --dry-run)");
-    if (std::ranges::any_of(found.all,
-                            [](const auto& one) { return one.refusal == forecast::Refusal::none; }))
+    if (unknown)
+        frame.notes.emplace_back(
+            "nodes unknown: the intervals allow for a first crossing between nodes; "
+            "--ranks-per-node or a column nodes would say");
+    if (farthest != nullptr) {
+        frame.notes.push_back(fmt::format("most of the interval at {:.0f} ranks ({}): {}",
+                                          farthest->ranks, percent_text(100 * farthest->share),
+                                          words_of(farthest->widest).text));
+        if (farthest->widest == forecast::Doubt::crossing)
+            frame.notes.push_back(crossing_note(prior));
         frame.notes.push_back(models_note(found));
+    }
     Prediction result{std::move(frame), measured.scaling, ""};
     if (found.next) {
         result.next_ranks = found.next->ranks;
-        result.next = fmt::format("{}   # would narrow the interval at {:.0f} ranks by about {}",
-                                  run_at(measured, {found.next->ranks}), found.next->target,
-                                  percent_text(100 * found.next->narrowing));
+        const auto& [at, target, after] = *found.next;
+        result.after = shown(measured, target, {1, after}).interval;
+        result.next = fmt::format("{}   # interval expected at {:.0f} ranks: {} .. {}",
+                                  run_at(measured, {at}), target,
+                                  readable(result.after.low, measured.is_rate ? "" : "s"),
+                                  readable(result.after.high, measured.is_rate ? "" : "s"));
     }
     return result;
 }
@@ -119,7 +173,7 @@ Frame for_people(Frame frame) {
 }
 
 std::string json_of(const Prediction& prediction) {
-    const auto& [frame, scaling, next, next_ranks] = prediction;
+    const auto& [frame, scaling, next, next_ranks, after] = prediction;
     nlohmann::ordered_json all{{"quantity", frame.columns[2].name},
                                {"unit", frame.columns[2].unit},
                                {"scaling", name_of(scaling)}};
@@ -136,7 +190,9 @@ std::string json_of(const Prediction& prediction) {
              {"high", value.interval.high},
              {"speedup", frame.at(i, "speedup").number},
              {"efficiency", frame.at(i, "efficiency").number},
-             {"memory_per_rank_bytes", frame.at(i, kMemory).number},
+             {kMemory, frame.at(i, kMemory).number},
+             {"nodes", frame.at(i, "nodes").number},
+             {kWidest, frame.at(i, kWidest).text},
              {"refused", refused},
              {"reason", refused ? marks.front() : ""},
              {"why", refused ? what : "none"},
@@ -144,6 +200,8 @@ std::string json_of(const Prediction& prediction) {
     }
     all["notes"] = frame.notes;
     all["next"] = next;
+    all["next_low"] = after.low;
+    all["next_high"] = after.high;
     return json_line(all) + "\n";
 }
 

@@ -19,9 +19,10 @@ struct Measured {
     std::string quantity = {};  ///< "step_time_s", "rate"
     bool is_rate = false;       ///< rate of all ranks; the points hold the matching times
     forecast::Scaling scaling = forecast::Scaling::strong;
+    forecast::Work work = forecast::Work::unknown;
     std::vector<forecast::CurvePoint> points = {};  ///< ascending in ranks
     std::vector<std::vector<Caveat>> caveats = {};  ///< of each point; empty: not from runs
-    double node_holds = 0;                          ///< ranks that fit on a node; 0: not known
+    double per_node = 0;                            ///< ranks that fit on a node; 0: not known
     std::string sweep = {};  ///< "ranklab sweep train --model mnist-cnn"; "" if no run was stored
     std::vector<std::string> notes = {};
     /// Memory of a rank: fixed + per_sample x the samples computed at once; NaN: not known.
@@ -31,7 +32,7 @@ struct Measured {
 
 /// Reads a CSV with the columns ranks, time_s or rate, optionally low, high (a 95 % interval) and
 /// nodes. Rows with the same rank count are repeats, in order. Without `scaling`, times that fall
-/// faster than 1 / sqrt(ranks) are strong scaling, others weak. Throws DataError with the line.
+/// are strong scaling, others and rates weak. Throws DataError with the line.
 Measured read_points(const std::filesystem::path& path, std::optional<forecast::Scaling> scaling);
 
 /// Takes the curve with the most rank counts among the runs. Throws OptionError if there is none.
@@ -42,21 +43,27 @@ struct Prediction {
     /// code of a refusal, whose sentence is the row's caveat.
     Frame frame;
     forecast::Scaling scaling;
-    std::string next;  ///< the command that narrows the farthest forecast most per node-hour, or ""
-    double next_ranks = 0;  ///< that it starts
+    /// The command that narrows the farthest forecast most per rank-hour, or ""; the ranks that it
+    /// starts, and the interval expected after it.
+    std::string next;
+    double next_ranks = 0;
+    stats::Interval after = {};
 };
 
 /// `force`: forecasts beyond forecast::kReach, too.
-Prediction predict(const Measured& measured, const std::vector<double>& ranks, bool force);
+Prediction predict(const Measured& measured, const forecast::Sources& sources,
+                   const std::vector<double>& ranks, bool force);
 /// The frame with "no forecast" in place of codes.
 Frame for_people(Frame frame);
 std::string json_of(const Prediction& prediction);
 
 struct Validation {
-    Frame curves, refused;
+    Frame curves, kinds, crossings;
 };
-/// Forecasts each published curve from its points up to a quarter of its largest scale, and
-/// compares the error with that of two baselines: the last efficiency kept, and time = a + c log p.
+/// Forecasts each published curve from its points up to a quarter of its largest scale, with the
+/// priors of all other sources, and compares the error with that of two baselines: the last
+/// efficiency kept, and time = a + c log p. `kinds`: a summary by kind, and by whether a crossing
+/// between nodes lies ahead; `crossings`: their priors.
 Validation validate(const std::vector<model::PublishedCurve>& curves);
 
 }  // namespace ranklab::report::predict

@@ -33,6 +33,8 @@ const std::map<std::string, double PointRow::*> kColumns{
     {"ranks", &PointRow::ranks}, {"time_s", &PointRow::time_s}, {"rate", &PointRow::rate},
     {"low", &PointRow::low},     {"high", &PointRow::high},     {"nodes", &PointRow::nodes}};
 
+constexpr double kMostRanks = 1e9, kMostValue = 1e100;
+
 PointRow row_of(const std::map<std::string, std::string>& cells) {
     PointRow row;
     for (const auto& [name, cell] : cells) {
@@ -45,10 +47,17 @@ PointRow row_of(const std::map<std::string, std::string>& cells) {
     }
     if (!cells.contains("time_s") && !cells.contains("rate"))
         throw base::HeaderError("there is neither a column time_s nor rate");
-    if (std::isnan(row.time_s) == std::isnan(row.rate))
-        throw base::DataError("a row needs either time_s or rate");
-    if (row.ranks != std::floor(row.ranks) || row.nodes > row.ranks)
-        throw base::DataError("ranks must be a whole number, and not less than nodes");
+    if (cells.contains("time_s") && cells.contains("rate"))
+        throw base::HeaderError("there are columns time_s and rate: leave one of them out");
+    if (std::isnan(row.value())) throw base::DataError("a row needs either time_s or rate");
+    if (row.ranks != std::floor(row.ranks) || !(row.ranks <= kMostRanks))
+        throw base::DataError(fmt::format("ranks must be a whole number up to {:.0e}", kMostRanks));
+    if (!std::isnan(row.nodes) && (row.nodes != std::floor(row.nodes) || row.nodes > row.ranks))
+        throw base::DataError("nodes must be a whole number, and not above ranks");
+    for (const double value : {row.value(), row.low, row.high})
+        if (value < 1 / kMostValue || value > kMostValue)
+            throw base::DataError(fmt::format("{} does not lie between {} and {}", value,
+                                              1 / kMostValue, kMostValue));
     if (std::isnan(row.low) != std::isnan(row.high))
         throw base::DataError("give both low and high, or neither");
     if (row.low > row.value() || row.high < row.value())
@@ -56,20 +65,25 @@ PointRow row_of(const std::map<std::string, std::string>& cells) {
     return row;
 }
 
+constexpr double kFalls = 1.1;        // strong scaling: the first time over the least, at least
 constexpr double kHalfWidths = 1.96;  // standard deviations to each side of a 95 % interval
 
 // Adds the row as a repeat. Rates become times of a fixed amount of work.
 void add(const PointRow& row, CurvePoint& point) {
     point.ranks = row.ranks;
     point.times_s.push_back(row.is_rate() ? 1 / row.rate : row.time_s);
-    if (row.nodes > point.nodes) point.nodes = static_cast<int>(row.nodes);
+    const int nodes = std::isnan(row.nodes) ? point.nodes : static_cast<int>(row.nodes);
+    if (point.nodes > 0 && nodes != point.nodes)
+        throw base::DataError(fmt::format("{:.0f} ranks are on {} nodes here and on {} above",
+                                          row.ranks, nodes, point.nodes));
+    point.nodes = nodes;
     if (row.high > row.low)
         point.deviation =
             std::fmax(point.deviation, std::log(row.high / row.low) / (2 * kHalfWidths));
 }
 
 // Ranks that fit on the node of a one-node run: those that ran, or as many as it has CPUs, if more.
-double node_holds(const results::Run& run) {
+double ranks_per_node(const results::Run& run) {
     const double there = base::real(run.hosts.size());
     const auto cpus = base::number_in(run.fact(fact::kLogicalCpus));
     const auto threads = base::number_in(run.setting(setting::kThreads));
@@ -115,8 +129,8 @@ Measured read_points(const std::filesystem::path& path, std::optional<Scaling> s
     for (auto& [ranks, point] : points) found.points.push_back(std::move(point));
     const auto& first = found.points.front();
     const auto& least = *std::ranges::min_element(found.points, {}, &CurvePoint::middle);
-    const bool shrinks = first.middle() / least.middle() > std::sqrt(least.ranks / first.ranks);
-    found.scaling = scaling.value_or(shrinks && !is_rate ? Scaling::strong : Scaling::weak);
+    const bool falls = first.middle() > kFalls * least.middle();
+    found.scaling = scaling.value_or(falls && !is_rate ? Scaling::strong : Scaling::weak);
     if (!scaling)
         found.notes.push_back(fmt::format("taken as {} scaling; give --scaling if that is wrong",
                                           name_of(found.scaling)));
@@ -148,13 +162,16 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
         found.points.push_back({.ranks = curve.widths[i],
                                 .times_s = groups.values(group, found.quantity),
                                 .nodes = static_cast<int>(nodes)});
-        if (nodes == 1) found.node_holds = std::max(found.node_holds, node_holds(run));
+        if (nodes == 1) found.per_node = std::max(found.per_node, ranks_per_node(run));
         found.caveats.push_back(groups.table().rows[group].caveats);
         same_load = same_load && !groups.load(group).differs_from(groups.load(first));
         if (run.argv.starts_with("ranklab "))
             found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());
     }
     // `run` is now a run at the largest rank count.
+    found.work = run.command == "train" ? forecast::Work::training
+                 : run.command == "io"  ? forecast::Work::storage
+                                        : forecast::Work::code;
     const auto number = [](const std::string& text) {
         return base::number_in(text).value_or(kNone);
     };

@@ -1,7 +1,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
 
+#include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "report/predict/curve.hpp"
 #include "stats/line_fit.hpp"
 
@@ -9,16 +14,14 @@ namespace ranklab::report::predict {
 namespace {
 
 using forecast::CurvePoint;
-using forecast::Scaling;
-using model::PublishedCurve;
+using forecast::Refusal;
+using forecast::SourceCurve;
 
-constexpr double kPart = 4;    // forecasts use points up to the largest scale / kPart
-constexpr double kNear = 0.1;  // relative error that counts as near
+constexpr double kPart = 4;  // forecasts use points up to the largest scale / kPart
 
-CurvePoint point_of(const PublishedCurve& curve, std::size_t i) {
-    return {.ranks = curve.x[i],
-            .times_s = {1 / (curve.rates_per_x[i] * (curve.weak ? 1 : curve.x[i]))},
-            .nodes = curve.beyond_one_node(i) ? 2 : 1};
+std::string kind_of(const SourceCurve& curve) {
+    return fmt::format("{}, {}", name_of(curve.scaling),
+                       forecast::kWorks[static_cast<std::size_t>(curve.work)]);
 }
 
 double logarithmic(const std::vector<CurvePoint>& points, double ranks) {
@@ -28,67 +31,109 @@ double logarithmic(const std::vector<CurvePoint>& points, double ranks) {
     return line.alpha + line.beta * std::log2(ranks);
 }
 
-// Adds a row to the forecasts or to the refusals.
-void add(Validation& all, const PublishedCurve& curve) {
+// The row of one curve: its forecast of the farthest point within reach, or of the next one.
+Row row_of(const std::string& name, const SourceCurve& curve, const forecast::Sources& sources) {
+    const auto& points = curve.points;
     std::vector<CurvePoint> used;
-    for (std::size_t i = 0; kPart * curve.x[i] <= curve.x.back(); ++i)
-        used.push_back(point_of(curve, i));
-    const auto refuse = [&](forecast::Refusal why) {
-        all.refused.rows.push_back({{curve.name, used.size(), name_of(why)}});
-    };
-    if (used.empty()) return refuse(forecast::Refusal::too_few_points);
-    const CurvePoint& last = used.back();
-    CurvePoint target = last;
-    for (std::size_t i = used.size(); i < curve.x.size(); ++i)
-        if (curve.x[i] <= forecast::kReach * last.ranks) target = point_of(curve, i);
-    const auto forecasts = forecast::forecast_curve(
-        used, curve.weak ? Scaling::weak : Scaling::strong, {target.ranks});
-    const auto& found = forecasts.all.front();
-    if (found.refusal != forecast::Refusal::none) return refuse(found.refusal);
+    while (kPart * points[used.size()].ranks <= points.back().ranks)
+        used.push_back(points[used.size()]);
+    Row row{{name, kind_of(curve), "not ahead", used.size(), name_of(Refusal::too_few_points)}};
+    if (used.empty()) return row;
+    std::size_t to = used.size();
+    while (to + 1 < points.size() && points[to + 1].ranks <= forecast::kReach * used.back().ranks)
+        ++to;
+    const CurvePoint &last = used.back(), &target = points[to];
+    if (last.ranks <= curve.per_node && curve.per_node < target.ranks) row.cells[2] = "ahead";
+    const auto found =
+        forecast_curve(used, curve.scaling, sources.prior(curve.scaling, curve.work, curve.source),
+                       {target.ranks}, curve.per_node)
+            .all.front();
+    row.cells[4] = found.refusal == Refusal::none ? "" : name_of(found.refusal);
+    if (found.refusal != Refusal::none) return row;
     const auto error = [&](double time) { return time / target.times_s[0] - 1; };
     const auto& [time, interval] = found.estimate;
-    all.curves.rows.push_back(
-        {{curve.name, target.ranks, Cell(error(time), {error(interval.low), error(interval.high)}),
-          error(last.times_s[0] * (curve.weak ? 1 : last.ranks / target.ranks)),
-          error(logarithmic(used, target.ranks))}});
+    const double ideal = curve.scaling == forecast::Scaling::weak ? 1 : last.ranks / target.ranks;
+    row.cells.insert(row.cells.end(),
+                     {target.ranks, Cell(error(time), {error(interval.low), error(interval.high)}),
+                      error(last.times_s[0] * ideal), error(logarithmic(used, target.ranks))});
+    return row;
 }
 
-// Counts and errors of all forecasts, in one sentence.
-std::string summary_of(const Validation& all) {
-    std::size_t near = 0, covered = 0;
-    std::vector<double> errors[3];  // of the forecast, and of the two baselines
-    for (const auto& row : all.curves.rows) {
-        for (std::size_t i = 0; i < 3; ++i) errors[i].push_back(std::abs(row.cells[2 + i].number));
-        const auto& interval = row.cells[2].interval;
-        near += errors[0].back() <= kNear ? 1 : 0;
-        covered += interval.low <= 0 && 0 <= interval.high ? 1 : 0;
+// The summary of some rows of curves.
+Row summary_of(const Frame& curves, const Places& rows, const std::string& kind,
+               const std::string& crossing) {
+    std::vector<double> errors[3], widths;  // errors of the forecast, and of the two baselines
+    double covered = 0;
+    std::map<std::string, int> refused;
+    for (const std::size_t row : rows) {
+        const auto& cells = curves.rows[row].cells;
+        if (!cells[4].empty()) {
+            ++refused[cells[4].text];
+            continue;
+        }
+        for (std::size_t i = 0; i < 3; ++i) errors[i].push_back(std::abs(cells[6 + i].number));
+        const auto& [low, high] = cells[6].interval;
+        widths.push_back((1 + high) / (1 + low));
+        covered += low <= 0 && 0 <= high ? 1 : 0;
     }
-    const auto median = [](const auto& of) { return percent_text(100 * stats::quantile(of, 0.5)); };
-    return fmt::format(
-        "{} forecasts, {} refused; median absolute error {} (last efficiency kept {}, a + c log p "
-        "{}); within 10 %: {}; truth in the interval: {}",
-        all.curves.rows.size(), all.refused.rows.size(), median(errors[0]), median(errors[1]),
-        median(errors[2]), near, covered);
+    std::vector<std::string> why;
+    for (const auto& [code, count] : refused) why.push_back(fmt::format("{} {}", count, code));
+    const auto median = [](const auto& of) { return stats::quantile(of, 0.5); };
+    return {{kind, crossing, rows.size(), widths.size(), median(errors[0]),
+             std::fmin(median(errors[1]), median(errors[2])), covered / base::real(widths.size()),
+             median(widths), base::join(why, ", ")}};
 }
 
 }  // namespace
 
-Validation validate(const std::vector<PublishedCurve>& curves) {
+Validation validate(const std::vector<model::PublishedCurve>& curves) {
     Validation all;
     all.curves = {
         .title =
-            "Published curves, forecast from a quarter of their scale at most: relative "
-            "errors of the time",
+            "Published curves, forecast from a quarter of their scale at most with "
+            "their source left out: relative errors of the time",
         .columns = {{.name = "curve", .role = Role::key},
+                    {.name = "kind"},
+                    {.name = "crossing"},
+                    {.name = "points"},
+                    {.name = "refused"},
                     {.name = "to"},
                     {.name = "error", .unit = "1", .interval = true},
                     {.name = "same_efficiency", .unit = "1", .head = "last efficiency kept"},
                     {.name = "a_plus_c_log_p", .unit = "1", .head = "a + c log p"}}};
-    all.refused = {
-        .title = "Refused",
-        .columns = {{.name = "curve", .role = Role::key}, {.name = "points"}, {.name = "why"}}};
-    for (const auto& curve : curves) add(all, curve);
-    all.curves.notes = {summary_of(all)};
+    all.kinds = {.title = "By kind, and by whether a first crossing between nodes lies ahead",
+                 .columns = {{.name = "kind", .role = Role::key},
+                             {.name = "crossing", .role = Role::key},
+                             {.name = "curves"},
+                             {.name = "answered"},
+                             {.name = "median_error", .unit = "1", .head = "median error"},
+                             {.name = "baseline_error", .unit = "1", .head = "better baseline's"},
+                             {.name = "covered", .unit = "1"},
+                             {.name = "high_over_low", .unit = "1", .head = "median high/low"},
+                             {.name = "refused"}}};
+    all.crossings = {.title = "First crossing between nodes: factor of the time, as learned",
+                     .columns = {{.name = "kind", .role = Role::key},
+                                 {.name = "sources"},
+                                 {.name = "factor", .unit = "1", .interval = true}}};
+    const auto sources = sources_of(curves);
+    std::set<std::string> kinds;
+    for (const auto& curve : curves) {
+        const auto times = curve.times();
+        all.curves.rows.push_back(row_of(curve.name, times, sources));
+        if (!kinds.insert(kind_of(times)).second) continue;
+        const auto prior = sources.prior(times.scaling, times.work);
+        all.crossings.rows.push_back(
+            {{kind_of(times), prior.sources,
+              Cell(prior.crossing_factor(0.5),
+                   {prior.crossing_factor(0.025), prior.crossing_factor(0.975)})}});
+    }
+    Places rows(all.curves.rows.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    for (const auto& [keys, of] : all.curves.group_by({1, 2}))
+        all.kinds.rows.push_back(summary_of(all.curves, of, keys[0], keys[1]));
+    for (const auto& [keys, of] : all.curves.group_by({2}))
+        all.kinds.rows.push_back(summary_of(all.curves, of, "all", keys[0]));
+    all.kinds.rows.push_back(summary_of(all.curves, rows, "all", "all"));
     return all;
 }
 

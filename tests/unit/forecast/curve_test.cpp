@@ -2,10 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
-#include <functional>
-#include <random>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "stats/summary.hpp"
@@ -13,169 +12,89 @@
 namespace ranklab::forecast {
 namespace {
 
-constexpr double kRanks[] = {1, 2, 4, 8, 16, 32};
-constexpr double kTarget = 128;  // 4 x the largest
-
-CurveForecast forecast_at(const std::vector<CurvePoint>& points, Scaling scaling, double ranks) {
-    return forecast_curve(points, scaling, {ranks}).all.front();
+// Priors without any published curve.
+Prior prior_of(Scaling scaling) {
+    static const Sources none({});
+    return none.prior(scaling, Work::unknown);
 }
 
-// Times of a program that scales by a law, with three repeats at each rank count.
-class Campaigns {
-  public:
-    struct Campaign {
-        Scaling scaling = Scaling::strong;
-        std::function<double(double)> truth;
-        std::vector<CurvePoint> points;
-    };
-
-    // Amdahl, USL, latency and bandwidth of strong and of weak scaling, in turn.
-    Campaign next(double noise) {
-        const double s = uniform(0.001, 0.1), k = log_uniform(1e-6, 2e-3),
-                     latency = log_uniform(1e-5, 1e-2), bytes = log_uniform(1e-3, 0.3);
-        Campaign one;
-        switch (turn_++ % 4) {
-            case 0:
-                one.truth = [=](double p) { return s + (1 - s) / p; };
-                break;
-            case 1:
-                one.truth = [=](double p) { return (1 + s * (p - 1) + k * p * (p - 1)) / p; };
-                break;
-            case 2:
-                one.truth = [=](double p) {
-                    return 1 / p + 0.2 * latency * std::log2(p) + 0.2 * bytes * (1 - 1 / p);
-                };
-                break;
-            default:
-                one.scaling = Scaling::weak;
-                one.truth = [=](double p) {
-                    return 1 + latency * std::log2(p) + bytes * (1 - 1 / p);
-                };
-        }
-        for (const double p : kRanks) {
-            CurvePoint point{.ranks = p};
-            for (int i = 0; i < 3; ++i)
-                point.times_s.push_back(one.truth(p) * std::exp(noise * normal_(random_)));
-            one.points.push_back(std::move(point));
-        }
-        return one;
-    }
-    double uniform(double low, double high) {
-        return std::uniform_real_distribution<>(low, high)(random_);
-    }
-
-  private:
-    double log_uniform(double low, double high) {
-        return std::exp(uniform(std::log(low), std::log(high)));
-    }
-
-    std::mt19937 random_{20261128};
-    std::normal_distribution<> normal_;
-    int turn_ = 0;
-};
-
-TEST(Curve, IntervalsOfAThousandSimulatedCampaignsCoverTheTruthAtFourTimesTheLargestPoint) {
-    Campaigns campaigns;
-    int forecasts = 0, covered = 0, refused = 0;
-    std::array<int, 4> of_law{}, covered_of_law{};
-    std::vector<double> widths;  // at 3 %
-    for (int i = 0; i < 1000; ++i) {
-        const double noise = i % 12 < 4 ? 0.01 : i % 12 < 8 ? 0.03 : 0.1;
-        const auto campaign = campaigns.next(noise);
-        const auto found = forecast_at(campaign.points, campaign.scaling, kTarget);
-        if (found.refusal != Refusal::none) {
-            ++refused;
-            continue;
-        }
-        const double truth = campaign.truth(kTarget);
-        const int in =
-            found.estimate.interval.low <= truth && truth <= found.estimate.interval.high ? 1 : 0;
-        ++forecasts;
-        covered += in;
-        of_law.at(static_cast<std::size_t>(i) % 4) += 1;
-        covered_of_law.at(static_cast<std::size_t>(i) % 4) += in;
-        EXPECT_LT(found.estimate.interval.low, found.estimate.time_s);
-        EXPECT_GT(found.estimate.interval.high, found.estimate.time_s);
-        if (noise == 0.03)
-            widths.push_back(found.estimate.interval.high / found.estimate.interval.low);
-    }
-    EXPECT_GE(covered, 0.90 * forecasts);
-    EXPECT_LE(covered, 0.98 * forecasts);
-    for (std::size_t law = 0; law < 4; ++law)
-        EXPECT_GE(covered_of_law.at(law), 0.9 * of_law.at(law)) << law;
-    EXPECT_LE(refused, 50);
-    EXPECT_LE(stats::quantile(widths, 0.5), 1.35);
-    RecordProperty("covered", std::to_string(covered) + " of " + std::to_string(forecasts));
-    RecordProperty("median_width", std::to_string(stats::quantile(widths, 0.5)));
+CurveForecast forecast_at(const std::vector<CurvePoint>& points, Scaling scaling, double ranks,
+                          double per_node = 0) {
+    return forecast_curve(points, scaling, prior_of(scaling), {ranks}, per_node).all.front();
 }
 
-struct Fault {
-    const char* name;
-    std::function<void(std::vector<CurvePoint>&, double size)> make;
-};
-
-const Fault kFaults[] = {{"a level that was crossed, and no word of nodes",
-                          [](auto& points, double size) {
-                              for (auto& point : points)
-                                  for (double& t : point.times_s)
-                                      t *= point.ranks > 8 ? 1 + size : 1;
-                          }},
-                         {"all points on one node",
-                          [](auto& points, double) {
-                              for (auto& point : points) point.nodes = 1;
-                          }},
-                         {"one point alone on two nodes",
-                          [](auto& points, double) {
-                              for (auto& point : points) point.nodes = point.ranks > 16 ? 2 : 1;
-                          }},
-                         {"warm-up in the first process", [](auto& points, double size) {
-                              for (auto& point : points) point.times_s.front() *= 1 + size;
-                          }}};
-
-TEST(Curve, ACrossedLevelAndMixedInWarmUpAreRefused) {
-    for (const auto& fault : kFaults) {
-        Campaigns campaigns;
-        int refused = 0;
-        for (int i = 0; i < 100; ++i) {
-            auto campaign = campaigns.next(i % 2 == 0 ? 0.01 : 0.03);
-            fault.make(campaign.points, campaigns.uniform(0.3, 1));
-            const auto found = forecast_at(campaign.points, campaign.scaling, kTarget);
-            refused += found.refusal != Refusal::none ? 1 : 0;
-        }
-        EXPECT_GE(refused, 95) << fault.name;
-    }
+double width(const stats::Interval& interval) {
+    return interval.high / interval.low;
 }
 
-TEST(Curve, PointsOnSeveralNodesTellTheLevel) {
-    const auto time = [](double p) { return (1 / p + 0.02) * (p > 8 ? 1.5 : 1); };
+std::vector<CurvePoint> amdahl_points(std::vector<double> ranks, double step = 1,
+                                      double step_above = INFINITY) {
     std::vector<CurvePoint> points;
-    for (const double p : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0})
-        points.push_back({.ranks = p,
-                          .times_s = {0.99 * time(p), time(p), 1.01 * time(p)},
-                          .nodes = p > 8 ? 2 : 1});
-    const auto found = forecast_at(points, Scaling::strong, 256);
-    EXPECT_EQ(found.refusal, Refusal::none);
-    EXPECT_LT(found.estimate.interval.low, time(256));
-    EXPECT_GT(found.estimate.interval.high, time(256));
+    for (const double p : ranks) {
+        const double time = (1 / p + 0.01) * (p > step_above ? step : 1);
+        points.push_back({.ranks = p, .times_s = {0.99 * time, time, 1.01 * time}});
+    }
+    return points;
 }
 
-// Four rank counts suffice, also if the level between nodes lies among them.
-TEST(Curve, FourPointsOnOneNodeAndSeveralAreForecast) {
-    const auto forecast = [](double level) {
-        std::vector<CurvePoint> points;
-        for (const auto& [p, nodes] : {std::pair{1.0, 1}, {2.0, 1}, {4.0, 2}, {8.0, 4}}) {
-            const double time = (1 / p + 0.02) * (nodes > 1 ? level : 1);
-            points.push_back(
-                {.ranks = p, .times_s = {0.99 * time, time, 1.01 * time}, .nodes = nodes});
-        }
-        return forecast_at(points, Scaling::strong, 16);
-    };
-    for (const double level : {1.0, 1.2, 1.5, 2.0}) {
-        const auto found = forecast(level);
-        EXPECT_EQ(found.refusal, Refusal::none) << level;
-        EXPECT_LT(found.estimate.interval.low, (1 / 16. + 0.02) * level) << level;
-        EXPECT_GT(found.estimate.interval.high, (1 / 16. + 0.02) * level) << level;
+// A step of 1.12 from 8 ranks on: 32 ranks take 0.0462.
+TEST(Curve, AStepBetweenThePointsIsNoRisingCurve) {
+    const auto points = amdahl_points({1, 2, 4, 8}, 1.12, 4);
+    const auto [low, high] = forecast_at(points, Scaling::strong, 32).estimate.interval;
+    EXPECT_LT(low, 0.0462);
+    EXPECT_GT(high, 0.0462);
+}
+
+TEST(Curve, NodesAreToldOrUnknown) {
+    const auto points = amdahl_points({1, 2, 4, 8});
+    const auto unknown = forecast_at(points, Scaling::strong, 32),
+               inside = forecast_at(points, Scaling::strong, 32, 64),
+               across = forecast_at(points, Scaling::strong, 32, 8);
+    EXPECT_EQ(unknown.nodes, 0);
+    EXPECT_EQ(inside.nodes, 1);
+    EXPECT_EQ(across.nodes, 4);
+    EXPECT_LT(width(inside.estimate.interval), width(unknown.estimate.interval));
+    EXPECT_LT(inside.estimate.time_s, across.estimate.time_s);
+    EXPECT_EQ(across.widest, Doubt::crossing);
+    EXPECT_GT(across.share, 0.5);
+    EXPECT_NE(inside.widest, Doubt::crossing);
+    // The points' nodes say the same.
+    auto told = amdahl_points({1, 2, 4, 8, 16}, 1.5, 8);
+    for (auto& point : told) point.nodes = point.ranks > 8 ? 2 : 1;
+    EXPECT_EQ(forecast_at(told, Scaling::strong, 64).nodes, 8);
+}
+
+// One point beyond the node tells most of what a crossing costs.
+TEST(Curve, OnePointBeyondTheNodeNarrowsTheCrossing) {
+    for (const double step : {1.02, 1.2, 1.5}) {
+        const auto before = forecast_at(amdahl_points({1, 2, 4, 8}), Scaling::strong, 32, 8),
+                   after = forecast_at(amdahl_points({1, 2, 4, 8, 16}, step, 8), Scaling::strong,
+                                       32, 8);
+        EXPECT_LT(width(after.estimate.interval), 0.8 * width(before.estimate.interval)) << step;
+        EXPECT_LT(after.estimate.interval.low, (1 / 32. + 0.01) * step) << step;
+        EXPECT_GT(after.estimate.interval.high, (1 / 32. + 0.01) * step) << step;
     }
+}
+
+// The crossings and the discrepancies of a prior are those of its sources.
+TEST(Curve, PriorsAreLearnedFromTheOtherSources) {
+    std::vector<SourceCurve> curves;
+    for (const auto& [source, step] : std::map<std::string, double>{{"a", 1.02}, {"b", 1.6}})
+        for (int i = 0; i < 3; ++i)
+            curves.push_back({source, Scaling::strong, Work::training,
+                              amdahl_points({1, 2, 4, 8, 16, 32}, step, 8), 8});
+    const Sources sources(curves);
+    const auto crossing = [&](const char* without) {
+        return sources.prior(Scaling::strong, Work::training, without).crossing_factor(0.5);
+    };
+    EXPECT_LT(crossing("b"), crossing(""));
+    EXPECT_GT(crossing("a"), crossing(""));
+    EXPECT_EQ(sources.prior(Scaling::strong, Work::training).sources, 2U);
+    EXPECT_EQ(sources.prior(Scaling::strong, Work::training, "a").sources, 1U);
+    EXPECT_EQ(sources.prior(Scaling::weak, Work::storage).sources, 0U);
+    const auto prior = sources.prior(Scaling::strong, Work::unknown);
+    EXPECT_LT(prior.crossing_factor(0.025), prior.crossing_factor(0.5));
+    EXPECT_LT(prior.crossing_factor(0.5), prior.crossing_factor(0.975));
 }
 
 CurvePoint exact(double ranks, double time) {
@@ -191,7 +110,17 @@ TEST(Curve, RefusesWithAReason) {
 
     auto few = good;
     few.resize(3);
+    EXPECT_EQ(forecast_at(few, Scaling::strong, 8).refusal, Refusal::none);
+    few.resize(2);
     EXPECT_EQ(forecast_at(few, Scaling::strong, 8).refusal, Refusal::too_few_points);
+    EXPECT_EQ(forecast_at(good, Scaling::strong, 0.5).refusal, Refusal::beyond_reach);
+
+    auto warm = good;
+    for (auto& point : warm) {
+        const double time = point.times_s[0];
+        point.times_s = {1.5 * time, time, 1.01 * time};
+    }
+    EXPECT_EQ(forecast_at(warm, Scaling::strong, 32).refusal, Refusal::warm_up_inside);
 
     auto wild = good;
     wild[2].times_s = {1.7 * amdahl(4), amdahl(4), 0.6 * amdahl(4)};
@@ -204,55 +133,55 @@ TEST(Curve, RefusesWithAReason) {
 }
 
 TEST(Curve, TheLargestPointIsForecastFromTheOthers) {
-    std::vector<CurvePoint> points;
-    for (const double p : {1.0, 2.0, 4.0, 8.0, 16.0}) points.push_back(exact(p, 0.05 + 0.95 / p));
-    EXPECT_EQ(forecast_at(points, Scaling::strong, 32).refusal, Refusal::none);
-    points.back().times_s[0] *= 3;
-    EXPECT_EQ(forecast_at(points, Scaling::strong, 32).refusal, Refusal::misfit);
-}
-
-TEST(Curve, ModelsAreUsedWherePointsExceedTheirParametersByTwo) {
-    constexpr std::size_t models[] = {0, 0, 0, 3, 5, 6};
-    std::vector<CurvePoint> points;
-    for (const double p : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0}) {
-        points.push_back(exact(p, 0.05 + 0.95 / p));
-        const auto weights = forecast_curve(points, Scaling::strong, {}).weights;
-        EXPECT_EQ(weights.size(), models[points.size() - 1]);
-        double sum = 0;
-        for (const auto& [name, weight] : weights) sum += weight;
-        EXPECT_NEAR(sum, weights.empty() ? 0 : 1, 1e-9);
-    }
+    auto points = amdahl_points({1, 2, 4, 8});
+    EXPECT_EQ(forecast_at(points, Scaling::strong, 32, 64).refusal, Refusal::none);
+    for (double& time : points.back().times_s) time *= 3;
+    EXPECT_EQ(forecast_at(points, Scaling::strong, 32, 64).refusal, Refusal::held_out_missed);
 }
 
 TEST(Curve, TheNextPointNarrowsTheFarthestForecast) {
-    std::vector<CurvePoint> points;
-    for (const double p : {1.0, 2.0, 4.0, 8.0}) points.push_back(exact(p, 0.05 + 0.95 / p));
-    const auto found = forecast_curve(points, Scaling::strong, {16, 32});
+    const auto points = amdahl_points({1, 2, 4, 8});
+    const auto found = forecast_curve(points, Scaling::strong, prior_of(Scaling::strong), {16, 32},
+                                      8, false, true);
     ASSERT_TRUE(found.next);
-    EXPECT_LT(found.next->ranks, 32);
-    EXPECT_GE(found.next->narrowing, 0.1);
-    points.push_back(exact(found.next->ranks, 0.05 + 0.95 / found.next->ranks));
-    const auto width = [](const CurveForecast& one) {
-        return one.estimate.interval.high / one.estimate.interval.low;
-    };
-    EXPECT_LT(width(forecast_at(points, Scaling::strong, 32)), width(found.all.back()));
+    EXPECT_EQ(found.next->ranks, 16);  // the first on two nodes
+    EXPECT_EQ(found.next->target, 32);
+    EXPECT_LT(width(found.next->after), 0.9 * width(found.all.back().estimate.interval));
+    // The interval that was expected is about the one that follows.
+    const auto after = forecast_at(amdahl_points({1, 2, 4, 8, 16}, 1.1, 8), Scaling::strong, 32, 8);
+    EXPECT_NEAR(std::log(width(after.estimate.interval)) / std::log(width(found.next->after)), 1,
+                0.5);
 }
 
-TEST(Curve, AFewMorePointsMendARefusal) {
-    const auto ranks_to_measure = [](std::vector<CurvePoint> points, double ranks) {
-        return forecast_curve(std::move(points), Scaling::strong, {ranks}, 8)
-            .all[0]
-            .ranks_to_measure;
+TEST(Curve, AFewMorePointsEndARefusal) {
+    const auto ranks_to_measure = [](const std::vector<double>& ranks, double target) {
+        return forecast_at(amdahl_points(ranks), Scaling::strong, target).ranks_to_measure;
     };
     using Ranks = std::vector<double>;
-    EXPECT_EQ(ranks_to_measure({exact(1, 1)}, 4), (Ranks{2, 4, 8}));
-    std::vector<CurvePoint> points;
-    for (const double p : {1.0, 2.0, 4.0}) points.push_back(exact(p, 0.05 + 0.95 / p));
-    EXPECT_EQ(ranks_to_measure(points, 16), (Ranks{8}));
-    points.push_back(exact(6, 0.05 + 0.95 / 6));
-    EXPECT_EQ(ranks_to_measure(points, 25), (Ranks{7}));
-    for (auto& point : points) point.nodes = 1;
-    EXPECT_EQ(ranks_to_measure(points, 16), (Ranks{16, 32}));
+    EXPECT_EQ(ranks_to_measure({1}, 4), (Ranks{2, 4}));
+    EXPECT_EQ(ranks_to_measure({1, 2}, 4), (Ranks{4}));
+    EXPECT_EQ(ranks_to_measure({1, 2, 6}, 25), (Ranks{7}));
+    EXPECT_EQ(ranks_to_measure({4, 8, 16}, 2), (Ranks{2}));
+}
+
+TEST(Curve, TheUnitDoesNotMatter) {
+    auto points = amdahl_points({1, 3, 4, 10});
+    const auto before = forecast_at(points, Scaling::strong, 20).estimate;
+    for (auto& point : points)
+        for (double& time : point.times_s) time *= 3.6e6;
+    const auto after = forecast_at(points, Scaling::strong, 20).estimate;
+    EXPECT_NEAR(after.time_s / before.time_s, 3.6e6, 1e-3);
+    EXPECT_NEAR(after.interval.low / before.interval.low, 3.6e6, 1e-3);
+    EXPECT_NEAR(after.interval.high / before.interval.high, 3.6e6, 1e-3);
+}
+
+TEST(Curve, ManyPointsTakeNoLongerThanAFew) {
+    std::vector<double> ranks;
+    for (int p = 1; p <= 500; ++p) ranks.push_back(p);
+    const auto found = forecast_at(amdahl_points(ranks), Scaling::strong, 1000);
+    EXPECT_EQ(found.refusal, Refusal::none);
+    EXPECT_LT(found.estimate.interval.low, 0.011);
+    EXPECT_GT(found.estimate.interval.high, 0.011);
 }
 
 TEST(Curve, AStatedIntervalIsNoise) {
@@ -263,11 +192,8 @@ TEST(Curve, AStatedIntervalIsNoise) {
         sure.back().deviation = 0.005;
         unsure.back().deviation = 0.05;
     }
-    const auto width = [](const std::vector<CurvePoint>& points) {
-        const auto interval = forecast_at(points, Scaling::strong, 32).estimate.interval;
-        return interval.high / interval.low;
-    };
-    EXPECT_LT(width(sure), width(unsure));
+    EXPECT_LT(width(forecast_at(sure, Scaling::strong, 32).estimate.interval),
+              width(forecast_at(unsure, Scaling::strong, 32).estimate.interval));
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+#include "stats/gaussian.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "stats/distributions.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::stats {
+
+// Gauss-Jordan elimination in place; the pivots' product is the determinant.
+GaussianValues::GaussianValues(std::vector<double> covariance, std::size_t n)
+    : inverse_(std::move(covariance)), n_(n) {
+    for (std::size_t k = 0; k < n; ++k) {
+        double* const row = &inverse_[k * n];
+        const double pivot = row[k];
+        log_norm_ -= std::log(pivot) / 2;
+        row[k] = 1;
+        for (std::size_t j = 0; j < n; ++j) row[j] /= pivot;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (i == k) continue;
+            const double factor = inverse_[i * n + k];
+            inverse_[i * n + k] = 0;
+            for (std::size_t j = 0; j < n; ++j) inverse_[i * n + j] -= factor * row[j];
+        }
+    }
+}
+
+double GaussianValues::chi_square(std::span<const double> values) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < n_; ++i) {
+        double off = 0;
+        for (std::size_t j = 0; j < i; ++j) off += inverse_[i * n_ + j] * values[j];
+        sum += values[i] * (2 * off + inverse_[i * n_ + i] * values[i]);
+    }
+    return sum;
+}
+
+std::vector<double> GaussianValues::weights(std::span<const double> covariances) const {
+    std::vector<double> found(n_);
+    for (std::size_t i = 0; i < n_; ++i)
+        for (std::size_t j = 0; j < n_; ++j) found[i] += inverse_[i * n_ + j] * covariances[j];
+    return found;
+}
+
+double mixture_quantile(std::span<const NormalPart> parts, double p) {
+    constexpr double kTail = 10;  // standard deviations to search beyond the outermost parts
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (const auto& part : parts) {
+        low = std::min(low, part.mean - kTail * part.deviation);
+        high = std::max(high, part.mean + kTail * part.deviation);
+    }
+    if (parts.empty()) return kNone;
+    for (int halving = 0; halving < 50; ++halving) {
+        const double middle = (low + high) / 2;
+        double below = 0;
+        for (const auto& part : parts)
+            below += part.weight * normal_cdf((middle - part.mean) / part.deviation);
+        (below < p ? low : high) = middle;
+    }
+    return (low + high) / 2;
+}
+
+}  // namespace ranklab::stats

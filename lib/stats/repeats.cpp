@@ -1,0 +1,64 @@
+#include "stats/repeats.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/numbers.hpp"
+#include "stats/distributions.hpp"
+#include "stats/summary.hpp"
+
+namespace ranklab::stats {
+
+double mean_of_logs(std::span<const double> values) {
+    double sum = 0;
+    for (const double value : values) sum += std::log(value);
+    return sum / base::real(values.size());
+}
+
+double squares_of_logs(std::span<const double> values) {
+    const double mean = mean_of_logs(values);
+    double sum = 0;
+    for (const double value : values) sum += std::pow(std::log(value) - mean, 2);
+    return sum;
+}
+
+Scatter scatter_of(std::span<const Repeats> points, std::size_t skipped) {
+    Scatter all;
+    for (const auto& point : points) {
+        if (point.size() < skipped + 2) continue;
+        all.variance += squares_of_logs(std::span(point).subspan(skipped));
+        all.freedom += base::real(point.size() - skipped - 1);
+    }
+    if (all.freedom > 0) all.variance /= all.freedom;
+    return all;
+}
+
+bool first_are_larger(std::span<const Repeats> points) {
+    constexpr double kLeast = 0.03, kConfident = 0.999;
+    const Scatter later = scatter_of(points, 1);
+    double sum = 0, variance = 0, count = 0;
+    for (const auto& point : points) {
+        if (point.size() < 3) continue;
+        sum += std::log(point.front()) - mean_of_logs(std::span(point).subspan(1));
+        variance += later.variance * (1 + 1 / base::real(point.size() - 1));
+        count += 1;
+    }
+    if (later.freedom < 2 || sum < kLeast * count) return false;
+    return sum > student_quantile(kConfident, later.freedom) * std::sqrt(variance);
+}
+
+bool contradict(std::span<const Repeats> points) {
+    constexpr double kMost = 0.15, kMostTimes = 4;
+    std::vector<double> spreads;
+    for (const auto& point : points) {
+        if (point.size() < 2) continue;
+        const auto [least, most] = std::ranges::minmax(point);
+        spreads.push_back(std::log(most / least));
+    }
+    if (spreads.size() < 2) return false;
+    const double most = std::ranges::max(spreads);
+    return std::sqrt(scatter_of(points).variance) > kMost ||
+           (most > kMost && most > kMostTimes * quantile(spreads, 0.5));
+}
+
+}  // namespace ranklab::stats
