@@ -13,7 +13,7 @@
 namespace ranklab::forecast {
 
 double CurvePoint::middle() const {
-    return std::exp(stats::mean_of_logs(times_s));
+    return std::exp(stats::log_mean(times_s));
 }
 
 namespace {
@@ -133,7 +133,7 @@ class Fitter {
   public:
     Fitter(std::span<const CurvePoint> points, Scaling scaling, std::span<const double> targets)
         : strong_(scaling == Scaling::strong), n_(points.size()), targets_(targets.size()) {
-        first_ = stats::mean_of_logs(points.front().times_s);
+        first_ = stats::log_mean(points.front().times_s);
         double launches = 0;
         const auto add = [&](double ranks, double repeats, int nodes) {
             const double q = ranks / points.front().ranks;
@@ -142,10 +142,10 @@ class Fitter {
         for (const auto& point : points) {
             const double repeats = base::real(point.times_s.size());
             add(point.ranks, repeats, point.nodes);
-            logs_.push_back(stats::mean_of_logs(point.times_s) - first_);
+            logs_.push_back(stats::log_mean(point.times_s) - first_);
             launches += repeats;
             freedom_ += repeats - 1;
-            squares_ += stats::squares_of_logs(point.times_s);
+            squares_ += stats::log_squares(point.times_s);
             if (std::isnan(point.deviation)) continue;
             freedom_ += kStatedFreedom;
             squares_ += kStatedFreedom * point.deviation * point.deviation;

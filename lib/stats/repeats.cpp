@@ -9,14 +9,14 @@
 
 namespace ranklab::stats {
 
-double mean_of_logs(std::span<const double> values) {
+double log_mean(std::span<const double> values) {
     double sum = 0;
     for (const double value : values) sum += std::log(value);
     return sum / base::real(values.size());
 }
 
-double squares_of_logs(std::span<const double> values) {
-    const double mean = mean_of_logs(values);
+double log_squares(std::span<const double> values) {
+    const double mean = log_mean(values);
     double sum = 0;
     for (const double value : values) sum += std::pow(std::log(value) - mean, 2);
     return sum;
@@ -26,7 +26,7 @@ Scatter scatter_of(std::span<const Repeats> points, std::size_t skipped) {
     Scatter all;
     for (const auto& point : points) {
         if (point.size() < skipped + 2) continue;
-        all.variance += squares_of_logs(std::span(point).subspan(skipped));
+        all.variance += log_squares(std::span(point).subspan(skipped));
         all.freedom += base::real(point.size() - skipped - 1);
     }
     if (all.freedom > 0) all.variance /= all.freedom;
@@ -39,7 +39,7 @@ bool first_are_larger(std::span<const Repeats> points) {
     double sum = 0, variance = 0, count = 0;
     for (const auto& point : points) {
         if (point.size() < 3) continue;
-        sum += std::log(point.front()) - mean_of_logs(std::span(point).subspan(1));
+        sum += std::log(point.front()) - log_mean(std::span(point).subspan(1));
         variance += later.variance * (1 + 1 / base::real(point.size() - 1));
         count += 1;
     }

@@ -10,9 +10,9 @@ namespace ranklab::stats {
 /// Values above 0 of one point, in the order measured.
 using Repeats = std::vector<double>;
 
-double mean_of_logs(std::span<const double> values);
+double log_mean(std::span<const double> values);
 /// Sum of the squared deviations of the logarithms from their mean.
-double squares_of_logs(std::span<const double> values);
+double log_squares(std::span<const double> values);
 
 /// Variance of one value's logarithm, pooled over the points, and its degrees of freedom.
 struct Scatter {
