@@ -64,7 +64,8 @@ std::span<const Fact> facts() {
         std::vector<Fact> made;
         for (const auto& [words, names] : entries)
             for (const auto name : words_of(names))
-                made.push_back({name, FactRole(place_of(words.front(), kRoles)), words.size() > 1});
+                made.push_back(
+                    {name, FactRole(known_place(words.front(), kRoles)), words.size() > 1});
         return made;
     }();
     return all;

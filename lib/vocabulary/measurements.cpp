@@ -20,8 +20,8 @@ Quantity quantity_of(const Entry& entry) {
     const auto& words = entry.words;
     Quantity one{.name = words.at(0),
                  .unit = words.at(1),
-                 .kind = Kind(place_of(words.at(2), kKinds)),
-                 .better = Better(place_of(words.at(3), kBetter)),
+                 .kind = Kind(known_place(words.at(2), kKinds)),
+                 .better = Better(known_place(words.at(3), kBetter)),
                  .definition = entry.text};
     for (std::size_t i = 4; i < words.size(); ++i) {
         const std::string_view word = words[i], first = word.substr(0, word.find(':')),

@@ -1,6 +1,7 @@
 #include "vocabulary/tables.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "base/text.hpp"
@@ -10,12 +11,12 @@
 namespace ranklab::vocabulary {
 namespace {
 
+constexpr std::array<std::string_view, 3> kTypes{"", ":whole", ":text"};  // as ColumnType
+
 // "n:whole"
 Column column_of(std::string_view word) {
     const auto name = word.substr(0, word.find(':')), type = word.substr(name.size());
-    return {name, type == ":whole"  ? ColumnType::whole
-                  : type == ":text" ? ColumnType::text
-                                    : ColumnType::number};
+    return {name, ColumnType(known_place(type, kTypes))};
 }
 
 }  // namespace

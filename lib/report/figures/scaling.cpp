@@ -151,9 +151,11 @@ Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Sca
 Answer answer_of(const Frame& table, const Kind& kind) {
     const auto [series, rows] = std::ranges::max(table.group_by({0}), {},
                                                  [](const auto& one) { return one.second.size(); });
-    const std::size_t best =
-        *std::ranges::max_element(rows.begin() + 1, rows.end(), {},
-                                  [&](auto row) { return table.at(row, "speedup").number; });
+    const auto speedup = [&](std::size_t row) {
+        const double number = table.at(row, "speedup").number;
+        return std::isnan(number) ? 0 : number;
+    };
+    const std::size_t best = *std::ranges::max_element(rows.begin() + 1, rows.end(), {}, speedup);
     const auto width = [&](std::size_t row) {
         const std::string over = kind.over;
         return counted(static_cast<std::size_t>(table.at(row, over).number),
@@ -162,7 +164,10 @@ Answer answer_of(const Frame& table, const Kind& kind) {
     const auto& [text, ratio, ci] = table.at(best, "speedup");
     return {kind.question,
             series.front(),
-            {.verdict = ci.low < 1 && ci.high > 1 ? Verdict::scales_undecided : Verdict::scales,
+            {.verdict = table.rows[best].has(CaveatKind::load_differs) ? Verdict::scales_undecided
+                        : ci.low > 1                                   ? Verdict::scales
+                        : ci.high < 1                                  ? Verdict::slows
+                                                                       : Verdict::scales_undecided,
              .subject = width(best),
              .against = width(rows.front()),
              .ratio = {ratio, ci}},

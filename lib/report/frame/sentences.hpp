@@ -62,7 +62,8 @@ enum class Verdict {
     other_load,  ///< other processes used the hosts of the compared rows differently
     larger_model,
     scales,            ///< a point of a curve against the curve's baseline
-    scales_undecided,  ///< the interval includes 1
+    slows,             ///< its interval is below 1
+    scales_undecided,  ///< the interval includes 1, there is none, or other load differs
     weak_scaling,
     weak_scaling_undecided,
     no_efficiency,

@@ -221,7 +221,10 @@ bool follows(const std::string& key, const std::string& name) {
     if (key == setting::kMode || key == setting::kRanks) return of_ranks || is_batch(name);
     if (key == setting::kDevice)
         return of_ranks || name == "devices" || name == "ops" || name.starts_with("host.");
-    return name.starts_with("training.") && name != "training.train_samples";
+    const bool sized =
+        key == setting::kModel || key == setting::kWidth || key == setting::kPrecision;
+    return (sized && (name == "training.parameters" || name.starts_with("training.memory_"))) ||
+           (key == setting::kModel && name == "training.structure");
 }
 
 std::string baseline_note(const Groups& groups, std::size_t base) {

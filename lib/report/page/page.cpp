@@ -19,7 +19,7 @@ namespace {
 using model::Groups;
 using results::Run;
 
-constexpr std::size_t kMostCards = 9, kMostWarnings = 3;
+constexpr std::size_t kMostCards = 12, kMostWarnings = 3;
 
 std::string lead_of(const model::ChosenRuns& runs, const Groups& groups) {
     const auto headers = runs.headers();
@@ -140,9 +140,13 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     };
     const auto drawn = figures::sections_of(source);
     List cards;
-    for (const auto& section : drawn)
-        for (const auto& [question, of, finding, doubts] : section.answers)
-            cards.push_back(card(question, of, sentence(finding), doubts, section.id));
+    const auto add_cards = [&](bool ways) {
+        for (const auto& section : drawn)
+            for (const auto& [question, of, finding, doubts] : section.answers)
+                if (ways == (section.id == "ways"))
+                    cards.push_back(card(question, of, sentence(finding), doubts, section.id));
+    };
+    add_cards(false);
     std::string not_drawn;
     const auto add_figures = [&](bool scaling) {
         for (const auto& section : drawn)
@@ -162,6 +166,7 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
             card("What limits it?", groups.name(*widest), found.why, found.caveats, "why"));
     }
     add_rates(cards, groups);
+    add_cards(true);  // the last, since these may be many
     if (cards.size() > kMostCards) cards.resize(kMostCards);
     add_figures(false);
     if (!not_drawn.empty()) base::log::warn(not_drawn);

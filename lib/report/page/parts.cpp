@@ -120,13 +120,15 @@ std::string figures_of(const figures::Section& section, std::string& not_drawn) 
 }
 
 std::string ranks_of(const figures::Source& source) {
-    for (const std::size_t group : figures::newest_groups(source.groups, "train", SIZE_MAX)) {
+    for (const std::size_t group : figures::newest_groups(source.groups, "", SIZE_MAX)) {
         const Run run = source.newest(group);
-        if (const auto* waiting = run.find_table("waiting")) {
-            Frame frame = model::frame_of(*waiting, kMostRanks);
-            frame.title = source.groups.name(group);
-            return html_of(frame);
-        }
+        for (const char* name : {"waiting", "io_ranks"})
+            if (const auto* table = run.find_table(name);
+                table != nullptr && run.hosts.size() > 1) {
+                Frame frame = model::frame_of(*table, kMostRanks);
+                frame.title = source.groups.name(group);
+                return html_of(frame);
+            }
     }
     return "";
 }

@@ -2,14 +2,17 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/io_times.hpp"
 #include "base/phase.hpp"
 #include "results/run.hpp"
 #include "thrown_sentence.hpp"
+#include "vocabulary/entries.hpp"
 #include "vocabulary/facts.hpp"
 #include "vocabulary/measurements.hpp"
 #include "vocabulary/names.hpp"
@@ -32,6 +35,12 @@ std::vector<std::string> names(const std::vector<const words::Quantity*>& quanti
     std::vector<std::string> names;
     for (const auto* one : quantities) names.emplace_back(one->name);
     return names;
+}
+
+TEST(Vocabulary, RefusesAMisspeltWordOfItsTables) {
+    const std::array<std::string_view, 2> types{"", ":whole"};
+    EXPECT_EQ(words::known_place(":whole", types), 1U);
+    EXPECT_THROW(words::known_place(":wohle", types), base::Error);
 }
 
 TEST(Vocabulary, HasEachNameOnce) {

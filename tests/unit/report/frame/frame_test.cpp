@@ -160,8 +160,37 @@ TEST(Sentences, OneRowEach) {
     for (int i = 0; i <= static_cast<int>(CaveatKind::said); ++i)
         text += sentence(Caveat{static_cast<CaveatKind>(i), "WHAT"}) + '\n';
     all.add("sentences", text);
-    // The last row of each kind: rows are in the order of the enums.
-    EXPECT_EQ(name_of(Verdict::no_threshold), "no_threshold");
+    // Rows are found by their place: each is that of its enumerator.
+    const std::vector<std::string> names{"fastest",
+                                         "baseline_is_fastest",
+                                         "undecided",
+                                         "single_runs",
+                                         "other_load",
+                                         "larger_model",
+                                         "scales",
+                                         "slows",
+                                         "scales_undecided",
+                                         "weak_scaling",
+                                         "weak_scaling_undecided",
+                                         "no_efficiency",
+                                         "best_tier",
+                                         "all_alike",
+                                         "fastest_alone",
+                                         "no_intervals",
+                                         "nothing_verified",
+                                         "one_verified",
+                                         "faster_but_unverified",
+                                         "reaches",
+                                         "reaches_undecided",
+                                         "reaches_without_interval",
+                                         "reaches_nothing",
+                                         "reaches_unknown",
+                                         "reaches_other_load",
+                                         "no_threshold"};
+    for (std::size_t i = 0; i < names.size(); ++i)
+        EXPECT_EQ(name_of(static_cast<Verdict>(i)), names[i]);
+    EXPECT_EQ(name_of(Verdict::reaches_unknown), "reaches_unknown");
+    EXPECT_EQ(sentence(Caveat{CaveatKind::cut_short, "time"}), "cut short: time");
     EXPECT_EQ(name_of(Refusal::Why::misses_its_runs), "misses_its_runs");
     EXPECT_EQ(name_of(Refusal::Why::one_node), "one_node");
     all.expect("sentences.txt");

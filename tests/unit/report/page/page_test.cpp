@@ -130,6 +130,23 @@ figures::Section section_named(const Made& made, const std::string& id) {
     return {};
 }
 
+// A card is firm if the interval of at least three runs a point leaves 1 out.
+TEST(Answers, AreFirmIfTheIntervalSaysSo) {
+    const auto verdict = [](int runs, double two_s) {
+        Runs all;
+        for (int i = 0; i < runs; ++i) {
+            all.push_back(step_run(fmt::format("a{}", i), 1, 0.1 + 0.0001 * i));
+            all.push_back(step_run(fmt::format("b{}", i), 2, two_s + 0.0001 * i));
+        }
+        const auto section = section_named(Made(all), "weak-scaling");
+        return section.answers.at(0).finding.verdict;
+    };
+    EXPECT_EQ(verdict(4, 0.11), Verdict::scales);
+    EXPECT_EQ(verdict(4, 0.4), Verdict::slows);
+    EXPECT_EQ(verdict(4, 0.2), Verdict::scales_undecided);
+    EXPECT_EQ(verdict(1, 0.11), Verdict::scales_undecided) << "no interval";
+}
+
 TEST(Figures, HaveABarForEachValueOfASetting) {
     Runs runs{step_run("a", 1, 0.1), step_run("b", 1, 0.06), step_run("c", 1, 0.2)};
     runs[0].config.push_back({"precision", "fp32", false});
