@@ -121,7 +121,7 @@ class IoTimes {
     double bytes_ = 0;
     double first_open_s_ = std::numeric_limits<double>::infinity();
     double last_close_s_ = -std::numeric_limits<double>::infinity();
-    std::vector<IoEvent>* events_ = nullptr;  // without a meaning in another process
+    std::vector<IoEvent>* events_ = nullptr;  // invalid in another process
 };
 
 }  // namespace ranklab::base

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "campaign/campaign.hpp"
 #include "report/formats/formats.hpp"
@@ -32,12 +33,14 @@ Groups groups_of(const Campaign& campaign, const std::string& program,
     return {runs, {keys, {}, ignore}};
 }
 
-std::string answer(const Groups& groups, const std::string& label, double worth) {
+// The best group of the section against the best of the others; nullopt if a side has no run.
+std::optional<report::Finding> answer(const Groups& groups, const std::string& label,
+                                      double worth) {
     Rows own, others;
     for (const std::size_t group : groups.all())
         if (groups.valid(group))
             (groups.key(group, "label") == label ? own : others).push_back(group);
-    if (own.empty() || others.empty()) return "not known: runs of a side are missing";
+    if (own.empty() || others.empty()) return std::nullopt;
     const std::string time = report::model::common_time(groups, own.front(), others.front());
     const auto fastest = [&](const Rows& rows) {
         return *std::ranges::min_element(rows, {}, [&](std::size_t group) {
@@ -46,18 +49,16 @@ std::string answer(const Groups& groups, const std::string& label, double worth)
         });
     };
     const std::size_t best = fastest(own), against = fastest(others);
-    const auto [ratio, ci] = report::model::speedup_of(groups, against, best);
-    const bool sure =
-        std::isfinite(ci.low) && !groups.load(best).differs_from(groups.load(against));
-    const char* const verdict = !std::isfinite(ratio)     ? "not known"
-                                : sure && ci.low >= worth ? "yes"
-                                : sure && ci.high < worth ? "no"
-                                : std::isfinite(ci.low)   ? "undecided"
-                                : ratio >= worth          ? "yes, by too few runs for an interval"
-                                                          : "no, by too few runs for an interval";
-    return fmt::format("{}: {} is {} times as fast as {}; at least {:g} times was asked for",
-                       verdict, groups.name(best), report::readable(ratio, ci, "1"),
-                       groups.name(against), worth);
+    report::Finding finding{.verdict = report::Verdict::worth_undecided,
+                            .subject = groups.name(best),
+                            .row = best,
+                            .against = groups.name(against),
+                            .value = fmt::format("{:g}", worth),
+                            .ratio = report::model::speedup_of(groups, against, best)};
+    if (groups.load(best).differs_from(groups.load(against))) return finding;
+    if (finding.ratio.ci.low >= worth) finding.verdict = report::Verdict::worth;
+    if (finding.ratio.ci.high < worth) finding.verdict = report::Verdict::not_worth;
+    return finding;
 }
 
 }  // namespace
@@ -67,8 +68,9 @@ std::string answers_text(const Campaign& campaign, const std::vector<std::string
     std::string text;
     for (const auto& [place, worth] : campaign.questions) {
         const auto& sweep = campaign.sweeps[place];
+        const auto found = answer(groups_of(campaign, sweep.program, ignore), sweep.label, worth);
         text += report::formats::screen_line(
-            "worth it", answer(groups_of(campaign, sweep.program, ignore), sweep.label, worth));
+            "worth it", found ? sentence(*found) : "not known: runs of a side are missing");
     }
     return text;
 }

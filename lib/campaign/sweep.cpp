@@ -128,7 +128,7 @@ class Conduct {
             say_(fmt::format("{} of {} runs are stored, the last one on {}", done, all, newest_));
         const auto needed = static_cast<int>(stats::fewest_runs(sweep_.points.size() - 1));
         if (sweep_.points.size() > 1 && !tasks_.empty() && sweep_.repeat < needed)
-            say_(fmt::format("--repeat {} gives no verdict which is the fastest; --repeat {} can",
+            say_(fmt::format("--repeat {} is too few to name the fastest; give --repeat {}",
                              sweep_.repeat, needed));
         for (const Task& task : tasks_) {
             if (base::StopSignals::received() != 0) break;

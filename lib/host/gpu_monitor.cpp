@@ -65,11 +65,11 @@ void GpuMonitor::Shared::sample(const std::vector<device::GpuMeter>& gpus,
         const bool is_first = first_J.size() == i;
         if (is_first) first_J.push_back(is.energy_J);
         is.energy_J -= first_J[i];
-        // Less than before after a restart of the driver.
+        // A restarted driver counts from 0 again.
         const bool moves = is.energy_J > 0 && is.energy_J < kMostGpuWatts * (1 + time_s);
         if (!is_first && !moves) is.energy_J = device::GpuReading::kNone;
         sum.joules += is.energy_J;
-        if (!moves) sum.why_not = fmt::format("GPU {} counts no energy", gpu.id);
+        if (!moves) sum.why_not = fmt::format("the energy counter of GPU {} does not move", gpu.id);
         const std::lock_guard lock(mutex);
         samples.rows.push_back(
             {time_s, host, gpu.id, gpu.name, rank_on(ranks, gpu.id, gpu.pci_id), std::move(is)});

@@ -64,7 +64,7 @@ void copy_runs(const std::vector<Entry>& entries, hdf5::File file) {
     file.close();
 }
 
-// What two runs of one id have in common if they are the same run.
+// The contents by which two runs of one id are compared.
 std::string contents_of(const Run& run) {
     std::string bytes =
         fmt::format("{} {} {} {} {} {}", run.argv, run.label, run.started_utc, run.duration_s,

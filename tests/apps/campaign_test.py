@@ -69,7 +69,7 @@ class Campaign(cli.Case):
         """Compared with the best point of all other sections of its command."""
         questions = IO.replace("[files]", "[more]").replace("files = 4", "files = 400") + "worth = 1\n"
         said = self.campaign("run", text=HEAD + IO + questions).stdout
-        self.assertRegex(" ".join(said.split()), r" worth it no, by too few runs for an interval: label = small-more, .* is 0\.\d+ times")
+        self.assertRegex(" ".join(said.split()), r" worth it undecided: label = small-more, .* is 0\.\d+ times")
         self.assertSays(self.campaign("plan", text=HEAD + IO + "worth = -1\n", code=2), 2, "[files]", "worth")
 
 

@@ -47,16 +47,12 @@ results::Table calls_table(const std::vector<results::Run>& runs);
 /// strategies of the command; `signal`: the signal that ended them, or 0.
 results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, int signal);
 
-struct TracedStrategy {
-    std::string name;
-    Repeater::Traced traced;
-};
 /// --trace FILE.json: the last writing of each strategy in the Trace Event Format, a process per
 /// strategy, a thread per rank and worker, an event per phase, record and wait for a task. Times
 /// are in us since the writing began, which all ranks do after a barrier. Throws EnvironmentError
 /// on all ranks if the file cannot be written. Collective.
-void write_trace(const std::string& path, const std::vector<TracedStrategy>& mine,
-                 comm::Communicator& control);
+void write_trace(const std::string& path, const std::vector<std::string>& strategies,
+                 const std::vector<Repeater::Traced>& mine, comm::Communicator& control);
 
 /// Makes the command's runs, one per strategy in ladder order, and for several strategies their
 /// comparison. Each round makes one repetition of every strategy, in random order, until each

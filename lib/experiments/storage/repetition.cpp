@@ -62,10 +62,10 @@ void Repeater::renew() {
 }
 
 Repeater::Traced Repeater::traced() const {
-    if (!writes()) return {begin_};
+    if (!writes()) return {};
     auto lanes = strategy_->worker_events();
     lanes.insert(lanes.begin(), events_);
-    return {begin_, std::move(lanes)};
+    return {base::IoTimes::since_epoch(begin_), std::move(lanes)};
 }
 
 // Ceilings are measured before one repetition and after the next, so that drift of the machine

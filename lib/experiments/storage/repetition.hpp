@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -86,10 +87,11 @@ class Repeater : base::Immovable {
     const io::Strategy& strategy() const { return *strategy_; }
     const WrittenBy& written() const { return written_; }
     /// With --trace: what this rank and each of its workers did when in the last writing, which
-    /// began at `begin`. Empty on a rank that does not write.
+    /// began at `begin_s` on this node's clock. Empty on a rank that does not write.
     struct Traced {
-        base::Clock::time_point begin;
+        double begin_s = 0;
         std::vector<std::vector<base::IoEvent>> lanes = {};
+        static auto fields(auto& self) { return std::tie(self.begin_s, self.lanes); }
     };
     Traced traced() const;
 

@@ -79,10 +79,13 @@ class Schedule : base::Immovable {
     // A file that cannot be written does not discard the runs.
     void write_trace(const std::string& path, results::Run& run) {
         try {
-            std::vector<TracedStrategy> all;
-            for (const auto& entry : entries_)
-                all.push_back({entry->options.entry.name, entry->repeater.traced()});
-            experiments::write_trace(path, all, context_.control);
+            std::vector<std::string> names;
+            std::vector<Repeater::Traced> mine;
+            for (const auto& entry : entries_) {
+                names.push_back(entry->options.entry.name);
+                mine.push_back(entry->repeater.traced());
+            }
+            experiments::write_trace(path, names, mine, context_.control);
         } catch (const base::Error& error) {  // on all ranks
             add_failure(run, base::describe_failure(error));
         }

@@ -13,9 +13,10 @@ namespace {
 using nlohmann::json;
 
 // Ids of threads are unique in a process: a rank has its workers' ids after its own.
-constexpr int kLanesOfRank = 10'000;
+constexpr std::size_t kLanesOfRank = 10'000;
 
-void name(json& all, const char* what, std::size_t process, int thread, const std::string& text) {
+void name(json& all, const char* what, std::size_t process, std::size_t thread,
+          const std::string& text) {
     all.push_back({{"name", what},
                    {"ph", "M"},
                    {"pid", process},
@@ -23,44 +24,37 @@ void name(json& all, const char* what, std::size_t process, int thread, const st
                    {"args", {{"name", text}}}});
 }
 
-// The events of this rank's lanes.
-json lanes_of(const std::vector<TracedStrategy>& mine, int rank) {
-    json all = json::array();
-    for (std::size_t process = 0; process < mine.size(); ++process) {
-        const auto& [begin, lanes] = mine[process].traced;
-        name(all, "process_name", process, 0, mine[process].name);
-        int thread = rank * kLanesOfRank;
-        for (const auto& lane : lanes) {
-            const int worker = thread - rank * kLanesOfRank;
-            name(all, "thread_name", process, thread,
-                 fmt::format("rank {} on {}{}", rank, host::host_name(),
-                             worker == 0 ? "" : fmt::format(", worker {}", worker - 1)));
-            for (const auto& event : lane)
-                all.push_back(
-                    {{"name", event.what < base::kIoPhaseCount ? base::kIoPhaseNames[event.what]
-                                                               : "record"},
-                     {"ph", "X"},
-                     {"ts", 1e6 * base::seconds_between(begin, event.begin)},
-                     {"dur", 1e6 * event.seconds()},
-                     {"pid", process},
-                     {"tid", thread}});
-            ++thread;
-        }
+void add_lanes(json& all, const Repeater::Traced& traced, std::size_t process, std::size_t rank,
+               const std::string& host) {
+    for (std::size_t lane = 0; lane < traced.lanes.size(); ++lane) {
+        const std::size_t thread = rank * kLanesOfRank + lane;
+        name(all, "thread_name", process, thread,
+             fmt::format("rank {} on {}{}", rank, host,
+                         lane == 0 ? "" : fmt::format(", worker {}", lane - 1)));
+        for (const auto& event : traced.lanes[lane])
+            all.push_back(
+                {{"name",
+                  event.what < base::kIoPhaseCount ? base::kIoPhaseNames[event.what] : "record"},
+                 {"ph", "X"},
+                 {"ts", 1e6 * (base::IoTimes::since_epoch(event.begin) - traced.begin_s)},
+                 {"dur", 1e6 * event.seconds()},
+                 {"pid", process},
+                 {"tid", thread}});
     }
-    return all;
 }
 
 }  // namespace
 
-void write_trace(const std::string& path, const std::vector<TracedStrategy>& mine,
-                 comm::Communicator& control) {
-    const std::string own = lanes_of(mine, control.rank()).dump();
+void write_trace(const std::string& path, const std::vector<std::string>& strategies,
+                 const std::vector<Repeater::Traced>& mine, comm::Communicator& control) {
+    const auto hosts = comm::gather_texts(control, host::host_name());
     json all = json::array();
-    for (int rank = 0; rank < control.world_size(); ++rank) {
-        const auto text = comm::broadcast_text(control, rank == control.rank() ? own : "", rank);
-        if (control.rank() > 0) continue;
-        const json events = json::parse(text);
-        all.insert(all.end(), events.begin(), events.end());
+    for (std::size_t process = 0; process < strategies.size(); ++process)
+        name(all, "process_name", process, 0, strategies[process]);
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        const auto of_rank = comm::from_root(control, mine, static_cast<int>(rank));
+        for (std::size_t process = 0; process < of_rank.size() && control.rank() == 0; ++process)
+            add_lanes(all, of_rank[process], process, rank, hosts[rank]);
     }
     comm::all_or_throw(control, [&] {
         if (control.rank() > 0) return;

@@ -66,6 +66,20 @@ struct Validation {
     double accuracy = stats::kNone;  ///< NaN unless the model classifies
 };
 
+/// A row of the table `epochs`, equal on all ranks but for own_seconds. Seconds are the sum over
+/// the epoch's steps, without the time between steps.
+struct Epoch {
+    std::int64_t number = 0;  ///< from 1, as in PyTorch's examples
+    std::int64_t steps = 0, samples = 0;
+    double own_seconds = 0, seconds = 0;  ///< of this rank, of the slowest rank
+    double lr = 0;                        ///< at its first step
+    double loss = stats::kNone;
+    double elapsed_s = 0;  ///< from the first step of the run to the epoch's evaluation
+    Validation validation = {.seconds = stats::kNone, .loss = stats::kNone};
+
+    double rate() const { return seconds > 0 ? base::real(samples) / seconds : stats::kNone; }
+};
+
 /// For --profile lines: how often a line of the training loop that is not part of a step ran, and
 /// its seconds by this rank's host clock.
 struct LineTime {
@@ -111,6 +125,7 @@ struct ObservedRun {
     LineTimes lines{.wanted = options.profiles("lines")};
     std::vector<MadeStep> made = {};           ///< all steps so far, in order
     std::vector<Validation> validations = {};  ///< all so far, in order
+    std::vector<Epoch> epochs = {};            ///< all that have ended, in order
     /// The planned steps; with --target-ci the steps until the next check of the interval.
     std::int64_t steps_to_come = schedule.total;
 

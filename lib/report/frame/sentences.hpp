@@ -81,7 +81,11 @@ enum class Verdict {
     reaches_nothing,
     reaches_unknown,     ///< no scale above the base has the figure
     reaches_other_load,  ///< load by other processes differs from the base's
-    no_threshold
+    no_threshold,
+    // Of a campaign's question: `value` is the ratio that was asked for.
+    worth,
+    not_worth,
+    worth_undecided  ///< the interval includes it, or there is none
 };
 /// A verdict on rows of a table, with the numbers of its sentence.
 struct Finding {
