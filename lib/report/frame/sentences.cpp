@@ -19,7 +19,7 @@ struct Shape {
     std::size_t last, width;
 };
 constexpr Shape kShapes[] = {
-    {"verdict", static_cast<std::size_t>(Verdict::no_threshold), 3},
+    {"verdict", static_cast<std::size_t>(Verdict::worth_undecided), 3},
     {"caveat", static_cast<std::size_t>(CaveatKind::said), 4},
     {"refusal", static_cast<std::size_t>(Refusal::Why::misses_its_runs), 3}};
 

@@ -186,7 +186,10 @@ TEST(Sentences, OneRowEach) {
                                          "reaches_nothing",
                                          "reaches_unknown",
                                          "reaches_other_load",
-                                         "no_threshold"};
+                                         "no_threshold",
+                                         "worth",
+                                         "not_worth",
+                                         "worth_undecided"};
     for (std::size_t i = 0; i < names.size(); ++i)
         EXPECT_EQ(name_of(static_cast<Verdict>(i)), names[i]);
     EXPECT_EQ(name_of(Verdict::reaches_unknown), "reaches_unknown");
