@@ -148,7 +148,7 @@ void write_box(const Object& dataset, const Box& box, hid_t type, const void* va
                std::size_t size, hid_t transfer) {
     const Id space = select(dataset, box);
     const std::size_t selected = check<H5Sget_select_npoints>(dataset.path(), space.get());
-    if (selected != size)
+    if (selected != size || check<H5Sselect_valid>(dataset.path(), space.get()) == 0)
         throw base::Error(fmt::format("internal: {} values for the {} of a part of {}", size,
                                       selected, dataset.path()));
     const Id memory = space_of(sizes(box.count), dataset.path());

@@ -19,7 +19,9 @@ std::string type_of(const Object& dataset) {
     const Id type = own<H5Dget_type>(what, dataset.id());
     const H5T_class_t kind = check<H5Tget_class>(what, type.get());
     refuse_other_files(dataset);
-    if (kind == H5T_ENUM) return "bool";  // h5py's; read as integers
+    if (kind == H5T_ENUM && H5Tget_member_index(type.get(), "FALSE") >= 0 &&
+        H5Tget_member_index(type.get(), "TRUE") >= 0)
+        return "bool";  // h5py's; read as integers
     if (kind != H5T_FLOAT && kind != H5T_INTEGER)
         throw base::DataError(fmt::format("{} is not an array of numbers", what));
     const char* const word = kind == H5T_FLOAT                         ? "float"

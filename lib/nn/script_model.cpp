@@ -128,7 +128,7 @@ class ScriptModel final : public Model {
     }
 
     /// Throws LibTorch's errors. Turns the graph optimiser off: mnist-cnn trains 4 % slower
-    /// with it. If the first call changes its input in place, all calls get a copy.
+    /// with it. If the first call in training changes its input in place, all get a copy.
     torch::Tensor compute(const torch::Tensor& input) {
         const torch::jit::GraphOptimizerEnabledGuard plain(false);
         const auto given = changes_input_.value_or(true) ? input.clone() : input;
@@ -137,7 +137,7 @@ class ScriptModel final : public Model {
         for (auto& each : unpacked(given, request_, weight_.scalar_type()))
             inputs.emplace_back(std::move(each));
         const auto output = script_.forward(std::move(inputs));
-        if (!changes_input_) changes_input_ = given._version() != version;
+        if (is_training()) changes_input_ = changes_input_.value_or(given._version() != version);
         if (output.isTensor()) return in_order(output.toTensor());
         throw base::OptionError(
             fmt::format("the model returns a {} instead of one tensor; export a module whose "
@@ -171,7 +171,7 @@ class ScriptModel final : public Model {
         throw;
     } catch (const std::exception& error) {
         const bool numbered = numbers.is_cpu() && numbers.scalar_type() == torch::kLong &&
-                              request_.input.own.size() == 1;
+                              request_.input.own.size() == 1 && numbers.numel() > 0;
         throw base::DataError(
             fmt::format("the model cannot compute these samples: {}{}", reason_of(error),
                         numbered ? fmt::format("; the largest number in them is {}",
@@ -193,7 +193,7 @@ class ScriptModel final : public Model {
     torch::jit::Module script_;
     ScriptRequest request_;
     torch::Tensor weight_;
-    std::optional<bool> changes_input_ = {};  // not known before the first call
+    std::optional<bool> changes_input_ = {};  // not known before training
 };
 
 std::string shape_text(torch::IntArrayRef sizes) {

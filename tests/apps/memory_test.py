@@ -31,7 +31,7 @@ class Memory(cli.Case):
         return ranklab(*words, *(() if words[0] == "data" else ("--output", "none")), ranks=ranks, cwd=self.folder, env=env)
 
     def assertRefused(self, result, free):
-        self.assertSays(result, 5, f"{free:.1f} MiB is free", "--force")
+        self.assertSays(result, 5, f"{free:.1f} MiB is free", "--edge" if "data" in result.command else "--force")
         need = re.search(r"need ([\d.]+) MiB of memory", result.stderr)
         self.assertIsNotNone(need, str(result))
         self.assertGreater(float(need.group(1)), free)
@@ -60,6 +60,10 @@ class Memory(cli.Case):
         words = ("--train-samples", 50, "--steps", 2, "--evaluate", "off", "--output", "none")
         self.assertCode(cli.train(*words, "--batch-size", 50, cwd=self.folder), 0)
         self.assertSays(cli.train(*words, "--batch-size", 51, cwd=self.folder), 2, "50 sample", "--batch-size")
+        self.assertSays(cli.train(*words, "--global-batch-size", 52, ranks=2, cwd=self.folder), 2, "52", "--global-batch-size")
+        result = cli.train(*words, "--batch-size", 26, "--json", ranks=2, cwd=self.folder)
+        self.assertCode(result, 0)
+        self.assertIn("52, exceeds the 50 samples", result.stdout)
         self.assertFalse(os.path.exists(self.folder / "results"))
 
 

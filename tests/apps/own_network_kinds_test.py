@@ -94,9 +94,13 @@ class Kinds(cli.Case):
             def forward(self, x):
                 return nn.functional.linear(x * 2 + 1, self.weight)
 
-        for name, network in (("changes", Changes), ("keeps", Keeps)):
+        def drops(inplace):
+            return lambda *sizes: nn.Sequential(nn.Dropout(0.5, inplace), nn.Linear(*sizes))
+
+        for name, network in (("changes", Changes), ("keeps", Keeps), ("drops_in_place", drops(True)), ("drops", drops(False))):
             torch.manual_seed(1)
             self.save(name, network(8, 5))
+        np.testing.assert_array_equal(self.losses("drops_in_place", "--input", "synthetic"), self.losses("drops", "--input", "synthetic"))
         for words in ((), ("--input", "synthetic")):
             for ranks in (1, 2):
                 with self.subTest(words=words, ranks=ranks):
@@ -226,6 +230,7 @@ class Kinds(cli.Case):
         zeros = np.zeros((20, 8), "f4")
         with h5py.File(self.folder / "source.h5", "w") as file: file["x"] = zeros
         with h5py.File(self.folder / "d.h5", "w") as file:
+            file["colour"] = np.zeros((20, 8), h5py.enum_dtype({"red": 0, "green": 1}))
             file["bool"], file["y"] = zeros > 1, np.arange(20) % 5
             file.create_dataset("lzf", data=zeros, compression="lzf")
             file.create_dataset("packed", data=zeros, chunks=(20, 8), compression="gzip", shuffle=True, fletcher32=True)
@@ -237,7 +242,7 @@ class Kinds(cli.Case):
         hdf5 = ("--data", "hdf5", "--targets", "d.h5:/y", "--inputs")
         for name in ("bool", "packed"):
             self.assertVerified("net", *hdf5, f"d.h5:/{name}")
-        for name, said in (("lzf", "lzf"), ("virtual", "other files"), ("outside", "other files")):
+        for name, said in (("colour", "numbers"), ("lzf", "lzf"), ("virtual", "other files"), ("outside", "other files")):
             with self.subTest(name):
                 self.assertSays(self.train("net", *hdf5, f"d.h5:/{name}", ranks=2), 3, f"d.h5:/{name}", said)
 

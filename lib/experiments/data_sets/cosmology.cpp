@@ -20,7 +20,7 @@ Runs make(const CosmologySpec& spec, const std::string& file, bool force,
           const RunContext& context) {
     // At least one plane of the 9 channels, and of 4 channels' noise three planes.
     need_memory(context.control, 4.0 * (9 + 4 * 3) * base::real(spec.edge * spec.edge),
-                "the planes that a rank makes at a time", {"edge"}, force);
+                "the planes that a rank makes at a time", {"edge"}, std::nullopt);
     const auto report =
         data::make_cosmology(context.control, spec, file, force, context.version, context.progress);
     const std::string layout =
@@ -64,8 +64,7 @@ Experiment make_cosmology_verb() {
                          "contiguous array, as published")
                 .integer("seed", &S::seed, {0, options::kWholeNumbers},
                          "seed of the noise from which all fields come")
-                .flag("force", &OutputSettings::force,
-                      "replace what is there already, and start even if memory seems too small")
+                .flag("force", &OutputSettings::force, "replace what is there already")
                 .section("Fields")
                 .real("sigma", &S::sigma, {0, kLargestScale}, "spread of ln(rho)")
                 .real("speed", &S::speed, {0, kLargestScale},

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,11 +39,11 @@ struct RunContext {
     }
 };
 
-/// Collective. `mine`: bytes that this rank needs for `what`. Unless `force`, throws
-/// EnvironmentError if a host's ranks need more than host and cgroups leave free, OptionError if
-/// more than it has.
+/// Collective. `mine`: bytes that this rank needs for `what`. Unless `force` (nullopt: no option),
+/// throws EnvironmentError if a host's ranks need more than host and cgroups leave free,
+/// OptionError if more than it has.
 void need_memory(comm::Communicator& control, double mine, const std::string& what,
-                 base::Settings settings, bool force);
+                 base::Settings settings, std::optional<bool> force);
 
 /// One catalogue, for --list.
 struct Listing {

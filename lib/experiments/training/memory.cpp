@@ -153,21 +153,22 @@ std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
 }
 
 // Backward holds at least the gradients of an operation's output and input at a time.
-double step_memory(const TrainingOptions& options) {
-    if (options.input == Input::io_only || options.on_gpu()) return 0;
+double step_memory(TrainingOptions& options) {
+    if (options.input == Input::io_only) return 0;
     const auto sum = rank_memory(options).back();
+    if (knows_activations(options)) options.memory = {sum.fixed, sum.per_sample};
+    if (options.on_gpu()) return 0;
     return base::real(sum.fixed) +
            base::real(sum.per_sample + 2 * sum.largest) * base::real(*options.settings.batch_size);
 }
 
 void add_memory(results::Run& run, const TrainingOptions& options) {
-    if (options.input == Input::io_only || !knows_activations(options)) return;
-    const auto parts = rank_memory(options);
+    if (!options.memory) return;
     const auto add = [&run](const char* key, std::int64_t bytes) {
         run.context.push_back({"training", key, fmt::format("{}", bytes)});
     };
-    add("memory_fixed_bytes", parts.back().fixed);
-    add("memory_bytes_per_sample", parts.back().per_sample);
+    add("memory_fixed_bytes", options.memory->first);
+    add("memory_bytes_per_sample", options.memory->second);
 }
 
 }  // namespace ranklab::experiments

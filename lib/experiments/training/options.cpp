@@ -354,6 +354,7 @@ TrainingOptions settle_training(const options::Options& given, const CommonSetti
     all.settings = given.fields<TrainingSettings>();
     all.common = common;
     all.has_own_batch = all.settings.batch_size.has_value();
+    all.has_global_batch = all.settings.global_batch_size.has_value();
     all.is_first_look = !all.settings.steps && !all.settings.epochs && !all.settings.ablation;
     settle_all(all, world_size);
     given.check_relations(all.settings, all.common);

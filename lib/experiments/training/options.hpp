@@ -46,12 +46,15 @@ struct StepWindow {
 struct TrainingOptions {
     vocabulary::TrainingSettings settings;
     vocabulary::CommonSettings common;
-    bool has_own_batch = false;  ///< --batch-size was given
-    bool is_first_look = false;  ///< neither --steps nor --epochs was given
+    bool has_own_batch = false;     ///< --batch-size was given
+    bool has_global_batch = false;  ///< --global-batch-size was given
+    bool is_first_look = false;     ///< neither --steps nor --epochs was given
 
     nn::Outline outline;    ///< of the model
     std::string structure;  ///< a hash of a user's own network
     train::Compression compression = train::Compression::none;
+    /// Fixed bytes of a rank and bytes per sample, by step_memory; nothing if they are not known.
+    std::optional<std::pair<std::int64_t, std::int64_t>> memory;
     train::LrSettings rate;  ///< total_steps 0: open until settle_lr_total
     Input input = Input::real;
     std::optional<Delay> delay;
@@ -109,7 +112,8 @@ TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& 
 /// these are not known.
 std::vector<results::Setting> memory_settings(const TrainingOptions& options);
 /// Bytes of host memory that a rank's step takes at least, with backward's own tensors; 0 on a GPU.
-double step_memory(const TrainingOptions& options);
+/// Notes the rank's memory in `options`.
+double step_memory(TrainingOptions& options);
 /// Adds the memory of a rank as facts for forecasts: fixed bytes and bytes per sample. Adds nothing
 /// if activations are not known.
 void add_memory(results::Run& run, const TrainingOptions& options);
@@ -121,7 +125,7 @@ void write_bucket_file(const TrainingOptions& options);
 
 /// Throws OptionError or EnvironmentError if ranks or memory (need_memory) do not suffice.
 /// Collective.
-void check_resources(const TrainingOptions& options, const RunContext& around);
+void check_resources(TrainingOptions& options, const RunContext& around);
 
 /// Collective. The run's settings also have the values that depend on the number of samples:
 /// --warmup with --epochs, and the length of a cosine.

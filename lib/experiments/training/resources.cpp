@@ -29,7 +29,7 @@ bool is_short_of_ranks(const TrainingOptions& options, int world_size) {
 
 // Bytes that a rank needs: the tensors of a step, and the batches made ahead at one byte per
 // element.
-double needed_memory(const TrainingOptions& options) {
+double needed_memory(TrainingOptions& options) {
     const auto& settings = options.settings;
     const double ahead = *settings.workers > 0 ? 1.0 + base::real(settings.prefetch) : 1.0;
     const double samples = base::real(*settings.batch_size) * base::real(sample_bytes(options));
@@ -84,7 +84,7 @@ TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& 
     return options;
 }
 
-void check_resources(const TrainingOptions& options, const RunContext& around) {
+void check_resources(TrainingOptions& options, const RunContext& around) {
     auto& control = around.control;
     double needed = 0;
     comm::all_or_throw(control, [&] {

@@ -111,10 +111,13 @@ void check_batches(const TrainingOptions& options, nn::Model& model, const data:
                    const comm::Communicator& control) {
     const auto& settings = options.settings;
     const std::int64_t batch = *settings.batch_size, replicas = settings.replicas.value_or(1);
-    if (options.has_own_batch && batch > data.train->size())
+    const auto asked = options.has_global_batch ? *settings.global_batch_size
+                       : options.has_own_batch  ? batch
+                                                : 0;
+    if (asked > data.train->size())
         throw base::OptionError(
-            fmt::format("a batch of {} exceeds the {} sample(s)", batch, data.train->size()),
-            {"batch-size"});
+            fmt::format("a batch of {} exceeds the {} sample(s)", asked, data.train->size()),
+            {"batch-size", "global-batch-size"});
     if (options.input == Input::io_only) return;
     const auto place = model.parameters().front().device();
     const bool own = model_entry(settings).is_script;
@@ -283,8 +286,11 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     add_facts(run, steps);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
+    if (const auto batch = *options.settings.global_batch_size; batch > samples)
+        run.warnings.push_back(
+            fmt::format("the global batch, {}, exceeds the {} samples: use a smaller --batch-size",
+                        batch, samples));
     loop.fill(run);
-    // Makes a second model, so the peak of memory must have been read before.
     if (control.rank() == 0) add_memory(run, options);
     if (options.settings.ablation) add_trials(run, observed, trials);
     around.progress.finish();
