@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/progress.hpp"
+#include "base/stop_signals.hpp"
 #include "comm/launcher.hpp"
 #include "comm/mpi_environment.hpp"
 
@@ -47,6 +48,16 @@ void Watchdog::set_limit(double seconds) {
 void Watchdog::look(double seconds) try {
     const std::lock_guard lock(mutex_);
     progress_.tick();
+    constexpr double kAfterTerm = 5;
+    const bool stops = base::StopSignals::received() == SIGTERM && base::in_step;
+    after_term_s_ = stops ? after_term_s_ + std::min(seconds, 2 * kPeriod) : 0;
+    if (after_term_s_ >= limit_of_rank(kAfterTerm)) {
+        base::log::error(
+            fmt::format("stopped by SIGTERM while {}: the step went on for {:.0f} s; job aborted, "
+                        "and nothing is stored",
+                        progress_.doing(), kAfterTerm));
+        comm::MpiEnvironment::abort(128 + SIGTERM);
+    }
     if (!rule_.pass(seconds, base::progress_count(), 2 * kPeriod)) return;
     base::log::error(
         fmt::format("no progress for {:.0f} s while {}; job aborted", limit_s_, progress_.doing()),

@@ -27,6 +27,16 @@ class StopTest(cli.Case):
         os.kill(job.process.pid, signal.SIGINT)
         self.assertStopped(job, signal.SIGINT, runs=1)
 
+    def test_a_step_that_goes_on_after_sigterm_ends_the_job(self):
+        for words in ((), cli.mpirun_words(2)):
+            with self.subTest(ranks=len(words)):
+                job = self.start(*words, cli.RANKLAB, "train", "--data", "synthetic", "--model", "template-softmax", "--steps", 100, "--batch-size", 8, "--threads", 1,
+                                 "--evaluate", "off", "--output", "r.h5", "--inject-delay", "0:forward:60000")
+                job.wait_for_stderr("training", 60)
+                for pid in job.ranks().values() if words else [job.process.pid]:
+                    os.kill(pid, signal.SIGTERM)
+                self.assertStopped(job, signal.SIGTERM, runs=0)
+
     def test_the_launcher_passes_a_warning_on_however_often(self):
         job = self.start(*cli.mpirun_words(3), cli.RANKLAB, "train", *ENDLESS)
         job.wait_until((self.folder / "c/checkpoint.h5").exists, 120)

@@ -204,6 +204,7 @@ MadeStep TrainingSteps::make(std::int64_t step) {
     // The name that tools for PyTorch's traces know iterations by.
     const std::string name = fmt::format("ProfilerStep#{}", step + 1);
     const base::Annotation mark(name.c_str());
+    base::in_step = true;
     const auto& sampler = parts_.sampler;
     const std::int64_t epoch_begin = step / parts_.steps_per_epoch * sampler.steps_per_epoch();
     const std::int64_t first = first_batch_of(step) - epoch_begin;
@@ -241,6 +242,7 @@ void TrainingSteps::end_step(MadeStep& made, const std::vector<double>& core_wai
         device_phases_->finish_step();
     else
         recorder_.end_step();
+    base::in_step = false;
     made.times = recorder_.last_step();
     made.core_wait_in_sync = phases_.take_wait_in_sync();
     const auto now = core_wait_.seconds();
