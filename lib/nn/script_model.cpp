@@ -1,19 +1,25 @@
 #include "nn/script_model.hpp"
 
+#include <ATen/EmptyTensor.h>
 #include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/nn/functional/loss.h>
 #include <torch/script.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
+#include <set>
 
 #include "base/error.hpp"
+#include "base/pack.hpp"
 #include "base/text.hpp"
 
 namespace ranklab::nn {
@@ -53,6 +59,62 @@ torch::jit::Module load_script(const std::string& path) {
                                           TORCH_VERSION, reason_of(error), kSave),
                               {"model"});
     }
+}
+
+// The CRC-32 of each entry of a zip archive of less than 4 GiB, in order. Its structures are
+// numbers of 16 bits (PKWARE's APPNOTE.TXT, 4.3.12 and 4.3.16).
+std::vector<std::uint32_t> checksums_in(const std::string& path) {
+    constexpr std::size_t kLongestEnd = 65557;
+    std::ifstream file(path, std::ios::binary);
+    const auto bytes_from = [&](std::size_t begin) {
+        file.seekg(static_cast<std::streamoff>(begin));
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    const auto tail = bytes_from(fs::file_size(path) - std::min(fs::file_size(path), kLongestEnd));
+    std::string_view left(tail);
+    left.remove_prefix(std::min(left.size(), left.rfind("PK\5\6")));
+    std::array<std::uint16_t, 11> end{};
+    base::unpack(left, end);
+    const auto directory = bytes_from(end[8] | std::size_t{end[9]} << 16U);
+    left = directory;
+    std::vector<std::uint32_t> checksums;
+    for (std::array<std::uint16_t, 23> entry{};
+         left.starts_with("PK\1\2") && base::unpack(left, entry);) {
+        checksums.push_back(entry[8] | std::uint32_t{entry[9]} << 16U);
+        left.remove_prefix(std::min<std::size_t>(left.size(), entry[14] + entry[15] + entry[16]));
+    }
+    return checksums;
+}
+
+// Whether an entry differs from its checksum, or a tensor from the entries' sizes. LibTorch checks
+// neither.
+bool is_damaged(const std::string& path) try {
+    check_readable(path);
+    caffe2::serialize::PyTorchStreamReader archive(path);
+    const auto names = archive.getAllRecords();
+    const auto checksums = checksums_in(path);
+    const bool known = fs::file_size(path) < std::size_t{1} << 32U;
+    bool damaged = known && checksums.size() != names.size();
+    std::set<std::size_t> sizes{0};
+    for (std::size_t i = 0; i < names.size() && !damaged; ++i) {
+        const auto [bytes, size] = archive.getRecord(names[i]);
+        damaged = known && crc32_z(0, static_cast<const Bytef*>(bytes.get()), size) != checksums[i];
+        sizes.insert(size);
+    }
+    if (damaged) return true;
+    const auto script = load_script(path);
+    for (const auto& item : script.named_attributes()) {
+        if (!item.value.isTensor() || !item.value.toTensor().has_storage()) continue;
+        const auto& tensor = item.value.toTensor();
+        const auto there = tensor.storage().nbytes();
+        damaged |= !sizes.contains(there) ||
+                   there < at::detail::computeStorageNbytes(tensor.sizes(), tensor.strides(),
+                                                            tensor.element_size(),
+                                                            tensor.storage_offset());
+    }
+    return damaged;
+} catch (const c10::Error&) {
+    return false;  // no archive: load_script says so
 }
 
 // Sums and broadcasts work on dense memory.
@@ -251,6 +313,12 @@ ModelEntry script_entry(const ScriptRequest& request) {
 }
 
 void check_script(const ScriptRequest& request) {
+    if (is_damaged(request.path))
+        throw base::DataError(
+            fmt::format("{} is damaged: an entry has another checksum or size than it should; copy "
+                        "or save it again",
+                        request.path),
+            {"model"});
     ScriptModel model(request);
     if (!model.weight().defined())
         throw base::OptionError(

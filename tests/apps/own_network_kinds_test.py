@@ -1,7 +1,9 @@
 """Kinds of users' own networks, from public bug reports of other programs: parameters and gradients of all types and shapes, inputs that forward
-changes, batches of one, orders of scores, data. Each works, or is refused in a sentence before the first step."""
+changes, batches of one, orders of scores, damaged files. Each works, or is refused in a sentence before the first step."""
 
 import json
+import struct
+import zipfile
 
 import ranklab_cli as cli
 
@@ -189,6 +191,24 @@ class Kinds(cli.Case):
         self.assertCode(result, 0)
         self.assertEqual(len(json.loads(result.stdout)["runs"]), 1)
         self.assertIn("shape [2, 8]", result.stderr)
+
+    def test_damaged_files(self):
+        self.save("net", nn.Linear(8, 5))
+        whole = (self.folder / "net.pt").read_bytes()
+        weight = struct.pack("<f", torch.jit.load(self.folder / "net.pt").weight[2, 3])
+        flipped = bytearray(whole)
+        flipped[whole.index(weight)] ^= 4
+        (self.folder / "flipped.pt").write_bytes(flipped)
+        for how in ("kept", "short"):
+            with zipfile.ZipFile(self.folder / "net.pt") as old, zipfile.ZipFile(self.folder / f"{how}.pt", "w") as new:
+                for item in old.infolist():
+                    data = old.read(item)
+                    new.writestr(item.filename, data[:100] if how == "short" and len(data) == 160 else data)
+        self.assertVerified("kept")
+        for name in ("flipped", "short"):
+            for ranks in (1, 2):
+                with self.subTest(name, ranks=ranks):
+                    self.assertSays(self.train(name, ranks=ranks), 3, f"{name}.pt is damaged")
 
     def test_ranks_that_read_different_files(self):
         self.save("net", nn.Linear(8, 5))
