@@ -82,6 +82,25 @@ std::string allocator_settings() {
     return settings;
 }
 
+void refuse_several_processes() {
+    const auto count = [](const char* name) {
+        const char* const value = std::getenv(name);
+        return value == nullptr ? 0 : std::atoi(value);
+    };
+    for (const auto& [size, rank] : {std::pair{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                     {"PMI_SIZE", "PMI_RANK"},
+                                     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}}) {
+        const int processes = count(size);
+        if (processes < 2) continue;
+        const std::string sentence = fmt::format(
+            "a launcher started {} of these processes, but a sweep starts its ranks itself; leave "
+            "mpirun or srun out",
+            processes);
+        if (count(rank) > 0) throw comm::PeerError(sentence, base::ExitCode::environment);
+        throw base::EnvironmentError(sentence);
+    }
+}
+
 void print_text(std::string_view text) {
     // On failure stdout's error flag stays set, for check_printed().
     static_cast<void>(std::fwrite(text.data(), 1, text.size(), stdout));

@@ -29,6 +29,10 @@ int code_of_current_exception();
 /// Runs the work of a program without MPI, with its only catch.
 int guarded(const std::function<int()>& work);
 
+/// Throws EnvironmentError if a launcher started this process as one of several: a sweep starts its
+/// ranks itself. Only rank 0's error is shown.
+void refuse_several_processes();
+
 /// Prints on stdout without reporting errors: check_printed() does at the end of the program.
 void print_text(std::string_view text);
 template <class... Values>

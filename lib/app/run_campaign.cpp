@@ -64,7 +64,7 @@ int run(const Campaign& of, const CampaignRequest& asked) {
         for (const auto& job : of.jobs) print_whole(campaign::dry_run_text(job.sweep));
         return 0;
     }
-    campaign::refuse_several_processes();
+    refuse_several_processes();
     const base::StopSignals signals;
     int code = 0;
     for (const auto& job : of.jobs) {

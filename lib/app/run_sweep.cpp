@@ -56,7 +56,7 @@ int sweep(const std::string& program, const options::Options& words_given, const
         print_whole(campaign::dry_run_text(plan));
         return 0;
     }
-    campaign::refuse_several_processes();
+    refuse_several_processes();
     const base::StopSignals signals;
     const int code =
         campaign::run_missing(plan, request.own.quiet ? [](const std::string&) {} : print_progress);

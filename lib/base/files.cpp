@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <set>
+#include <map>
 #include <system_error>
 
 #include "base/error.hpp"
@@ -95,8 +95,10 @@ void throw_read_errno(const char* call, const fs::path& path, int error, const c
 void make_folders(const fs::path& folder, const char* setting) {
     std::error_code error;
     const fs::path whole = fs::absolute(folder / "", error).parent_path();
+    if (error) throw_errno("mkdir", folder, error.value(), setting);
     fs::path first = whole;
-    while (!fs::exists(first.parent_path(), error)) first = first.parent_path();
+    while (first.has_relative_path() && !fs::exists(first.parent_path(), error))
+        first = first.parent_path();
     const bool several = first != whole;
     fs::create_directories(whole, error);
     if (error) throw_errno("mkdir", folder, error.value(), setting);
@@ -106,24 +108,28 @@ void make_folders(const fs::path& folder, const char* setting) {
 }
 
 std::string hash_of_contents(const fs::path& path) {
-    constexpr std::uint64_t kPiece = 1U << 20U, kPieces = 64;
+    constexpr std::uint64_t kPiece = 1U << 20U, kPieces = 16;
     std::error_code none;
-    std::set<fs::path> files{path};
-    for (const auto& entry : fs::directory_iterator(path, none)) files.insert(entry.path());
+    std::map<fs::path, std::uint64_t> files;  // sizes
+    std::uint64_t all = 0, begin = 0, next = 0;
+    const auto add = [&](const fs::path& file) {
+        if (fs::is_regular_file(file, none)) all += files[file] = fs::file_size(file, none);
+    };
+    add(path);
+    for (const auto& entry : fs::directory_iterator(path, none)) add(entry.path());
     std::string found, piece;
-    for (const auto& one : files) {
-        if (one != path) found += one.filename().string();
-        if (!fs::is_regular_file(one, none)) continue;
-        const std::uint64_t size = fs::file_size(one, none);
-        found += fmt::format(" {} bytes", size);
-        const auto file = open_file(one, O_RDONLY);
-        for (std::uint64_t at = 0; file && at < size; at += std::max(kPiece, size / kPieces)) {
+    for (const auto& [file, size] : files) {
+        found += fmt::format("{} {} ", file == path ? "" : file.filename().string(), size);
+        const auto opened = open_file(file, O_RDONLY);
+        if (all <= kPiece * kPieces) next = begin;
+        for (; next < begin + size; next += std::max(kPiece, all / kPieces)) {
             piece.resize(kPiece);
-            piece.resize(read_whole(file.get(), piece, at).value_or(0));
-            found += fmt::format(" {:x}", fingerprint(piece));
+            piece.resize(read_whole(opened.get(), piece, next - begin).value_or(0));
+            found += fmt::format("{:x} ", fingerprint(piece));
         }
+        begin += size;
     }
-    return fs::exists(path, none) ? fmt::format("{:016x}", fingerprint(found)) : "";
+    return files.empty() ? "" : fmt::format("{:016x}", fingerprint(found));
 }
 
 std::string irregular_kind(const fs::path& path) {

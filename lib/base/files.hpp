@@ -36,7 +36,7 @@ using Descriptor = unique_handle<DescriptorTraits>;
 void make_folders(const std::filesystem::path& folder, const char* setting = "output");
 
 /// A hash of a file's contents, or of the names and contents of the files that lie directly in a
-/// folder; "" if nothing exists there. Beyond 64 MiB a file counts by its size and 64 pieces of it.
+/// folder; "" if there is none. Beyond 16 MiB in all, of their sizes and 16 pieces of 1 MiB.
 std::string hash_of_contents(const std::filesystem::path& path);
 
 /// The kind of a file that is not regular: "a FIFO (named pipe)", "a folder", "a link to

@@ -23,7 +23,6 @@
 #include "base/program.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
-#include "comm/exchange.hpp"
 #include "host/topology.hpp"
 
 namespace ranklab::campaign {
@@ -172,22 +171,6 @@ std::vector<int> numbers_of_hosts(const std::string& text) {
     return numbers;
 }
 
-void refuse_several_processes() {
-    for (const auto& [size, rank] : {std::pair{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-                                     {"PMI_SIZE", "PMI_RANK"},
-                                     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}}) {
-        const int processes = number_of(variable(size), 1);
-        if (processes == 1) continue;
-        const std::string sentence = fmt::format(
-            "a launcher started {} of these processes, but a sweep starts its ranks itself; leave "
-            "mpirun or srun out",
-            processes);
-        if (number_of(variable(rank), 0) > 0)
-            throw comm::PeerError(sentence, base::ExitCode::environment);
-        throw base::EnvironmentError(sentence);
-    }
-}
-
 std::vector<std::string> launch_words(const Launch& launch, const Machine& machine,
                                       const Need& need) {
     return launch.srun ? srun_words(launch, machine, need) : mpirun_words(launch, need);
@@ -204,7 +187,7 @@ Ending run_logged(const std::vector<std::string>& words, const std::filesystem::
         if (std::exchange(sent, signal) != signal) ::kill(child, signal);
     };
     int status = 0;
-    bool may_wait = words.front() == "srun";
+    bool may_wait = true;
     while (::waitpid(child, &status, WNOHANG) == 0) {
         const double over = limit_s > 0 ? base::seconds_since(start) - limit_s - kGrace : -1;
         timed_out = over > 0;

@@ -25,10 +25,6 @@ Machine this_machine();
 /// "64(x2),32" in Slurm's variables: 64, 64, 32. Empty if the text is no such list.
 std::vector<int> numbers_of_hosts(const std::string& text);
 
-/// Throws EnvironmentError if a launcher started this process as one of several: a sweep starts its
-/// ranks itself. Only rank 0's error is shown.
-void refuse_several_processes();
-
 struct Launch {
     bool srun = false;
     bool cyclic = false;     ///< place ranks round-robin over hosts; otherwise fill host after host

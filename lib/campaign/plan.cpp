@@ -345,9 +345,10 @@ std::string inputs_hash(const SweepRequest& request) {
     std::string all = base::hash_of_contents(base::program_beside("ranklab-" + request.program));
     for (const auto& [name, text] : request.passed)
         if (rows.at(name).reads_files) {
-            all += base::hash_of_contents(text);
-            for (const auto& file : base::split(text, ','))  // or FILE:/DATASET
-                all += base::hash_of_contents(file.substr(0, file.find(":/")));
+            const auto whole = base::hash_of_contents(text);
+            all += whole;
+            for (const auto& file : whole.empty() ? base::split(text, ',') : Texts())
+                all += base::hash_of_contents(file.substr(0, file.find(":/")));  // FILE:/DATASET
         }
     return fmt::format("{:016x}", base::fingerprint(all));
 }

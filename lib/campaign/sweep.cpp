@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +12,6 @@
 #include "base/files.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
-#include "host/process.hpp"
 #include "report/formats/formats.hpp"
 #include "results/result_file.hpp"
 #include "stats/difference.hpp"
@@ -87,23 +84,26 @@ std::string file_name(std::string text) {
     return text;
 }
 
-// Returns a lock, held while a sweep runs, so that a second one does not measure the same points.
+// Locks each point of a sweep, as a byte of a file, so that a second one does not measure it, too.
 base::Descriptor lock_of(const Sweep& sweep, const fs::path& folder) {
-    std::string points;
-    for (const auto& point : sweep.points)
-        points += fmt::format("{} {}\n", point.need.ranks, base::shell_quote(point.words));
-    const fs::path path = folder / fmt::format("{:016x}.lock", base::fingerprint(points));
+    const fs::path path = folder / "points.lock";
     auto file = base::open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW);
     if (!file) base::throw_errno("open", path, errno);
-    std::string who = fmt::format("process {} on {}\n", ::getpid(), host::host_name());
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        base::read_up_to(file, 200, who);
+    for (const auto& point : sweep.points) {
+        const auto words = fmt::format("{} {}", point.need.ranks, base::shell_quote(point.words));
+        struct flock lock {};
+        lock.l_type = F_WRLCK;
+        lock.l_start = static_cast<off_t>(base::fingerprint(words) >> 2U);
+        lock.l_len = 1;
+        if (::fcntl(file.get(), F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN))
+            continue;
+        ::fcntl(file.get(), F_GETLK, &lock);
         throw base::EnvironmentError(
-            fmt::format("{} measures this sweep; wait for its end, or give another label",
-                        base::printable(base::trim(who), 200)),
+            fmt::format("process {} measures {} under this label; wait for its end, or give "
+                        "another label",
+                        lock.l_pid, point.name),
             {"label"});
     }
-    static_cast<void>(::ftruncate(file.get(), 0) == 0 && base::write_whole(file.get(), who));
     return file;
 }
 
@@ -147,8 +147,9 @@ class Conduct {
         const std::string place =
             fmt::format("[{}/{}] {} repeat {}", begun_, tasks_.size(), point.name, task.repetition);
         const auto ending =
-            run_logged(command_of(sweep_, point), log, sweep_.limit_s,
-                       [&](const auto& line) { say_(fmt::format("{}: waits: {}", place, line)); });
+            run_logged(command_of(sweep_, point), log, sweep_.limit_s, [&](const auto& line) {
+                if (sweep_.launch.srun) say_(fmt::format("{}: waits: {}", place, line));
+            });
         if (stands(ending.code)) {
             ++done_;
             seconds_ += ending.seconds;

@@ -237,10 +237,15 @@ Cases busy_cpus(const Evidence& evidence) {
 // Open MPI keeps 4 MiB of messages per rank there.
 Cases little_shared_memory(const Evidence& evidence) {
     Cases cases;
-    for (const auto& p : evidence.placements)
-        if (p.shared_memory_bytes > 0 && p.shared_memory_bytes < 8 << 20 && p.local_rank > 0)
-            cases.add(1, fmt::format("{}: /dev/shm has {}", p.host,
-                                     base::human_bytes(p.shared_memory_bytes)));
+    for (const auto& p : evidence.placements) {
+        const auto ranks = std::ranges::count(evidence.placements, p.host, &Placement::host);
+        const double needed = static_cast<double>(ranks) * (4 << 20);
+        if (p.local_rank == 1 && p.shared_memory_bytes > 0 && p.shared_memory_bytes < needed)
+            cases.add(
+                needed / p.shared_memory_bytes,
+                fmt::format("{}: /dev/shm has {} for {}", p.host,
+                            base::human_bytes(p.shared_memory_bytes), counted(ranks, "rank")));
+    }
     return cases;
 }
 

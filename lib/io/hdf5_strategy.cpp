@@ -194,17 +194,20 @@ void Hdf5Strategy::produce(const hdf5::Object& dataset, const Part& part,
         box.count.insert(box.count.begin(), part.records);
     }
     if (requested == hdf5::Requested::collective) {
-        // Waiting for the slowest rank does not count as writing.
+        // Waiting for the slowest rank does not count as writing. If MPI-IO has failed on one rank,
+        // the others would wait for that rank in this write.
         const auto mark = place_.times.phase(IoPhase::wait);
-        place_.ranks.barrier();
+        comm::all_or_throw(place_.ranks, [&] {
+            if (failure_) std::rethrow_exception(failure_);
+        });
     }
-    const auto write = [&] {
-        const auto mark = place_.times.phase(IoPhase::write);
+    const auto mark = place_.times.phase(IoPhase::write);
+    try {
         file_->write(dataset, box, values, requested);
-    };
-    // If MPI-IO fails on one rank, the others would wait for it in the next collective write.
-    requested == hdf5::Requested::collective ? comm::all_or_throw_polling(place_.ranks, write)
-                                             : write();
+    } catch (...) {
+        if (requested != hdf5::Requested::collective) throw;
+        failure_ = std::current_exception();
+    }
 }
 
 void Hdf5Strategy::write() {

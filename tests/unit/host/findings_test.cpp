@@ -208,7 +208,7 @@ std::vector<Row> rows() {
         {"shared memory of a container",
          two(with(place(1, 2, 2, 2), [](auto& p) { p.shared_memory_bytes = 65536; })),
          {"little-shared-memory"},
-         "64.0 KiB",
+         "64.0 KiB for 2 ranks",
          "--shm-size"},
 
         {"a folder that all see", {.folder = ResultsFolder{"/p", "n1", {}}}, {}},
