@@ -104,6 +104,7 @@ Frame frame_of(const Figure& figure) {
         for (const auto& series : figure.series) {
             Column column = number;
             column.name = figure.series.size() < 2 ? number.name : series.title;
+            if (figure.series.size() > 1) column.head.clear();
             column.interval = series.has_intervals();
             frame.columns.push_back(column);
             for (const auto& point : series.points) {

@@ -189,7 +189,8 @@ Section ladder_section(const Source& source) {
                (run.label.empty() ? "" : ", label " + run.label) +
                    (run.cut_short().empty() ? "" : ", cut short"));
     section.answers = {
-        {"Which way of writing is fastest?", ladder.title, ladder.findings.front(), {}}};
+        {"Which way of writing is fastest?", ladder.title, ladder.findings.front(),
+         doubts_of(source.groups.table(), newest_groups(source.groups, "io", SIZE_MAX))}};
     return section;
 }
 

@@ -235,6 +235,15 @@ void add_way(Section& section, const Groups& groups, const std::string& key,
     for (const std::size_t row : one.rows)
         add_bar(figure, name(row), groups.estimate(row, one.measurement));
     section.figures.push_back(std::move(figure));
+    // Modes on other cores, or with other batches, answer no question.
+    const auto alike = [&](std::size_t row) {
+        return groups.cores(row).count == groups.cores(one.base).count &&
+               groups.factor(row, setting::kGlobalBatchSize) ==
+                   groups.factor(one.base, setting::kGlobalBatchSize);
+    };
+    if (key == setting::kMode &&
+        (values.size() < one.rows.size() || !std::ranges::all_of(one.rows, alike)))
+        return;
     const bool is_flag = vocabulary::setting_row(key).type == options::Type::flag;
     section.answers.push_back(
         {fmt::format(fmt::runtime(is_flag ? "Does --{} make it faster?" : "Which --{} is fastest?"),

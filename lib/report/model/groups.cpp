@@ -193,8 +193,8 @@ void Groups::add_groups() {
                 ++invalid;
             else if (measured)
                 counted.push_back(row);
-            else
-                ++without_;
+            else if (runs_.at(row, runs_.find("ladder", Role::table)).empty())
+                ++without_;  // the other rows of a ladder are its strategies' runs
         }
         if (counted.empty() && invalid == 0) continue;
         keys.push_back(key);

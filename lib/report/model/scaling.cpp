@@ -54,7 +54,7 @@ class Baselines {
                 (is_between_ranks(name) ? between_ranks : work) +=
                     name + "=" + groups.key(group, name) + "\n";
             }
-            widths_.push_back(base::number_in(groups.key(group, over)).value_or(0));
+            widths_.push_back(base::number_in(groups.key(group, over)).value_or(-1));
             work_.push_back(work);
             curves_.push_back(work + between_ranks);
         }
@@ -81,7 +81,7 @@ class Baselines {
     std::vector<std::size_t> candidates(std::size_t group) const {
         std::vector<std::size_t> found;
         for (const std::size_t i : groups_.all()) {
-            if (!(widths_[i] > 0) || common_time(groups_, i, group).empty()) continue;
+            if (widths_[i] < 0 || common_time(groups_, i, group).empty()) continue;
             const bool alone = is_alone(i), same_work = work_[i] == work_[group];
             const bool narrower = widths_[i] < widths_[group];
             const bool other_code = alone && !is_alone(group) && widths_[i] <= widths_[group];

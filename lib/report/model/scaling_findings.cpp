@@ -93,11 +93,18 @@ double parameters_of(const Groups& groups, std::size_t group) {
     return base::number_in(groups.factor(group, "training.parameters")).value_or(0);
 }
 
+// Whether the setting has a default of each model's own.
+bool is_models_default(const std::string& name) {
+    const auto* row = vocabulary::find_setting(name);
+    return row != nullptr && !row->fallback && name != setting::kData && !is_batch(name);
+}
+
 // Whether the groups did the same work but for the key. Trainings must use equally many cores,
 // except in other modes or on other devices.
 bool same_work(const Groups& groups, const std::string& key, std::size_t a, std::size_t b) {
     const auto is_free = [&](const auto& name) {
-        return name == key || name == setting::kStrategy || !is_work(name) || follows(key, name);
+        return name == key || name == setting::kStrategy || !is_work(name) || follows(key, name) ||
+               (key == setting::kModel && is_models_default(name));
     };
     const Cores own = groups.cores(a), its = groups.cores(b);
     const bool as_many =

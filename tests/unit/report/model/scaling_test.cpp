@@ -421,7 +421,6 @@ TEST(Comparisons, AreOverWhateverASweepVaries) {
         const auto scaled =
             scaling_by({key}, joined({times(5, with(ranks("a", 1, 0.2), key, usual)),
                                       times(5, with(ranks("b", 1, 0.1), key, other))}));
-        if (key == "workers") continue;  // a curve over a number
         const std::size_t fast = scaled.groups.key(0, key) == other ? 0 : 1;
         EXPECT_TRUE(scaled.scaling.rows[1 - fast].is_baseline) << key;
         EXPECT_NEAR(scaled.scaling.rows[fast].speedup.ratio, 2, 1e-9) << key;
@@ -456,6 +455,11 @@ TEST(Comparisons, OfBatchesAreOfRatesAndOfModelsNameTheirSize) {
     EXPECT_EQ(found[0].subject, "model = resnet152");
     EXPECT_NEAR(found[0].ratio.ratio, 2.3, 1e-9);
     EXPECT_EQ(found[0].value, "2.46");
+    // Models have optimizers of their own.
+    const auto own = scaling_by(
+        {"model"}, {with(model("a", "resnet18", 0.2, "2000"), "optimizer", "sgd"),
+                    with(model("b", "mnist-cnn", 0.1, "1000"), "optimizer", "adadelta")});
+    EXPECT_THAT(own.scaling.findings, SizeIs(1));
 }
 
 TEST(Comparisons, LeaveOutOtherWorkAndCompareOneKeyAtATime) {
