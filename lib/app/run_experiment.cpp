@@ -60,8 +60,8 @@ void print_header(const experiments::Plan& plan, const options::Options& given,
     std::fflush(stdout);
 }
 
-// Prints the last run's answer, before the runs are stored. Of several io runs, the last one is
-// the comparison of the strategies (table `ladder`).
+// Prints the last run's answer. Of several io runs, the last one is the comparison of the
+// strategies (table `ladder`).
 void print_answer(const experiments::Plan& plan, const CommonSettings& common,
                   const std::vector<results::Run>& runs) {
     if (common.quiet || common.json) return;
@@ -128,9 +128,15 @@ void say_why(const std::vector<results::Run>& runs) {
 
 void show_and_store(const experiments::Plan& plan, const CommonSettings& common,
                     const std::vector<results::Run>& runs) {
+    std::exception_ptr not_stored;
+    try {
+        if (common.output != "none")
+            results::store_or_set_apart(common.output, runs, common.lock_timeout);
+    } catch (const std::exception&) {
+        not_stored = std::current_exception();
+    }
     print_answer(plan, common, runs);
-    if (common.output != "none")
-        results::store_or_set_apart(common.output, runs, common.lock_timeout);
+    if (not_stored) std::rethrow_exception(not_stored);
     write_json_file(common, runs);
     print_stored(common, runs);
     say_why(runs);
@@ -162,7 +168,10 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
         const std::string& command_line) {
     const options::Options given = merge_config(session, words, command_line);
     auto common = given.fields<CommonSettings>();
-    if (!experiment.makes_runs) common.output = "none", common.verbose = true;
+    if (!experiment.makes_runs) {  // nothing to store, and the header has all settings
+        common.output = "none";
+        common.verbose = true;
+    }
     experiments::LaunchNeeds needs;
     comm::all_or_throw(session.control(), [&] { needs = experiment.needs(given); });
     const Launch launch = examine_launch(session, common, needs);

@@ -12,7 +12,7 @@ os.environ.setdefault("RANKLAB_SYSTEM_ROOT", "/")  # the tests' environment hide
 import ranklab_cli as cli  # noqa: E402
 from provoked import BOUND_TO_A_CORE, CNN, FREE, MNIST, ONE, TWO_CORES, burning  # noqa: E402
 
-EXCLUSIVE = "sbatch --exclusive"
+EXCLUSIVE = ("sbatch --exclusive", "end the other processes")
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Trial:
 
     def follow(self, option):
         words = option.split()
-        if option == EXCLUSIVE:
+        if option in EXCLUSIVE:
             return self.rate(burners=0)
         if words[0] != "mpirun":
             return self.rate(*words)

@@ -136,7 +136,10 @@ Frame advice_for(const Steps& all, Cause cause, const predict::CapAdvice& cap) {
     if (is(Cause::ranks_on_cores)) advice.add_ranks();
     if (is(Cause::late_rank) && all.own_cores < all.host_cores)
         advice.add("mpirun --bind-to none", stats::kNone);
-    if (is(Cause::other_load)) advice.add("sbatch --exclusive", all.other_load_s());
+    if (is(Cause::other_load))
+        advice.add(all.run.fact("environment", "SLURM_JOB_ID").empty() ? "end the other processes"
+                                                                       : "sbatch --exclusive",
+                   all.other_load_s());
     return advice.frame();
 }
 

@@ -45,18 +45,16 @@ void add_cores(Steps& all) {
 // Ranklab's own threads, if they are more than the host's cores, wait for each other as long as
 // they compute, times their excess over the cores. Others took at most the CPU time that they used.
 // Returns the share of the waits that is a loss: waits for ranklab's loader and helper threads stay
-// with the computing.
+// with the computing, if the load by other processes was measured.
 double share_cores(Steps& all) {
     const Parts& p = all.whole;
     const double waited_s = p.lost_s(Parts::cores),
                  wanted = (all.threads + p.decoding_s / p.step_s()) * all.ranks,
                  own_s = p.computing_s() * std::fmax(0, wanted / all.host_cores - 1),
-                 most_s = all.others >= 0 ? all.others * p.step_s()
-                          : own_s > 0     ? 0
-                                          : waited_s;
+                 most_s = std::fmax(0, all.others) * p.step_s();
     if (waited_s <= 0) return 0;
     const double others = std::clamp(waited_s - own_s, 0.0, most_s) / waited_s,
-                 share = all.oversubscribed() ? 1 : others;
+                 share = all.oversubscribed() || std::isnan(all.others) ? 1 : others;
     all.others_share = share > 0 ? others / share : 0;
     return share;
 }
@@ -113,6 +111,12 @@ constexpr CauseRow kCauses[] = {
      "bound by other load: waiting for cores that other processes use takes {lost}; these use "
      "{others} of {host_cores} cores",
      [](const Steps& all) { return all.other_load_s(); }},
+    {Cause::core_wait, "compute", "core_wait",
+     "bound by waiting for a core, which takes {lost}; the load by other processes was not "
+     "measured",
+     [](const Steps& all) {
+         return all.others >= 0 || all.oversubscribed() ? 0 : all.whole.lost_s(Parts::cores);
+     }},
     {Cause::threads_on_cores, "compute", "threads_on_cores",
      "bound by computing: the {threads} threads of a rank share its {cores} cores, which takes "
      "{lost}",
@@ -313,10 +317,13 @@ std::string advice_text(const Diagnosis& found) {
          {std::pair{"at_least_percent", "at least "}, {"at_most_percent", "at most "}})
         if (const Cell& bound = found.advice.at(0, column); bound.is_number())
             bounds.push_back(words + percent_text(bound.number));
-    return found.advice.at(0, "option").text +
-           (bounds.empty()
-                ? ""
-                : fmt::format(" saves {} of the time per sample", base::join(bounds, ", ")));
+    std::string text = found.advice.at(0, "option").text;
+    if (bounds.empty()) return text;
+    text += fmt::format(" saves {} of the time per sample", base::join(bounds, ", "));
+    for (const auto& caveat : found.caveats)
+        if (caveat.kind == CaveatKind::other_load || caveat.kind == CaveatKind::oversubscribed)
+            text += "; " + sentence(caveat);
+    return text;
 }
 
 std::string text_of(const Diagnosis& found) {

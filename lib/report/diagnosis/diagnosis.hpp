@@ -60,6 +60,7 @@ enum class Cause {
     costly_loader,
     slow_input,
     other_load,
+    core_wait,
     threads_on_cores,
     ranks_on_cores,
     late_rank,

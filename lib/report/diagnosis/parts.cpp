@@ -94,6 +94,9 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
     const Values step = samples(vocabulary::kStepTime), input = samples("data_time_s"),
                  wait = samples("sync_exposed_time_s"), update = samples("optimizer_time_s"),
                  cores = samples("core_wait_time_s"), in_sync = samples("core_wait_in_sync_time_s");
+    // Without workers a compute thread makes the batch, and waits for its core there, too.
+    const Values making = run.setting(setting::kWorkers) == "0" ? samples("loader_decode_time_s")
+                                                                : Values(step.size());
     Values moving(step.size());
     for (const auto* phase :
          {"scatter_time_s", "replicate_time_s", "gather_time_s", "reduce_time_s"})
@@ -105,8 +108,11 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
         double most_in_sync = 0, transfer = std::numeric_limits<double>::infinity();
         for (std::size_t rank = 0; rank < ranks; ++rank) {
             const std::size_t i = row + rank;
-            const double own = step[i] - wait[i],
-                         lost = core_share * std::min(cores[i], std::max(0.0, own - input[i]));
+            const double own = step[i] - wait[i], rest = std::max(0.0, own - input[i]),
+                         at_work = rest + std::min(input[i], making[i]),
+                         lost = at_work > 0
+                                    ? core_share * std::min(cores[i], at_work) * rest / at_work
+                                    : 0;
             computing[rank] += own - lost - input[i] - moving[i];
             useful[rank] += own - lost - input[i];
             busy[rank] += own - lost;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
@@ -284,8 +285,24 @@ std::string counted_time(const Run& run, std::string_view measurement) {
 
 std::vector<std::pair<std::string, double>> parts_of_step(const Run& run) {
     std::vector<std::pair<std::string, double>> parts;
-    for (const auto& part : model::step_parts(run))
-        parts.emplace_back(part_name(part.text("phase")), part.number("percent"));
+    double computing = 0, input = 0, step_s = 0;
+    for (const auto& part : model::step_parts(run)) {
+        const std::string phase = part.text("phase");
+        const double percent = part.number("percent");
+        parts.emplace_back(run.hosts.size() == 1 && phase == "sync" ? "other" : part_name(phase),
+                           percent);
+        computing += parts.back().first == kComputing ? percent : 0;
+        input += phase == "data" ? percent : 0;
+        step_s += part.number("per_hit_s");
+    }
+    // Without workers a compute thread makes the batch, and waits for its core there, too.
+    const auto* const cores = run.find("core_wait_time_s");
+    const double busy = computing + (run.setting(setting::kWorkers) == "0" ? input : 0);
+    if (cores == nullptr || cores->samples.empty() || !(busy * step_s > 0)) return parts;
+    const double waited =
+        std::min(1.0, 100 * stats::mean_of_finite(cores->samples) / (busy * step_s));
+    parts.emplace_back(kComputing, -waited * computing);
+    parts.emplace_back("waiting for a core", waited * computing);
     return parts;
 }
 

@@ -37,7 +37,7 @@ std::vector<StoredRow> samples_of(const Run& run, const char* table) {
 
 // Whether the step computes most of its time, or what it waits for.
 std::string verdict(const Run& run) {
-    const auto parts = parts_of_step(run);
+    auto parts = parts_of_step(run);
     double computing = 0;
     for (const auto& [name, percent] : parts) computing += name == kComputing ? percent : 0;
     if (parts.empty()) return "";
@@ -45,9 +45,9 @@ std::string verdict(const Run& run) {
         return model::waits_for_launches(run)
                    ? "; not fully used: GPUs wait until the host has launched their kernels"
                    : "; fully used";
-    auto waited = shares_of(parts, 0);
-    std::erase_if(waited, [](const auto& share) { return share.ends_with(kComputing); });
-    return "; not fully used: " + waited.front();
+    std::erase_if(parts, [](const auto& part) { return part.first == kComputing; });
+    const auto waited = shares_of(parts, 0);
+    return waited.empty() ? "" : "; not fully used: " + waited.front();
 }
 
 // Mean and maximum over the samples of these columns, each "name value (at most value)".

@@ -228,6 +228,8 @@ bool follows(const std::string& key, const std::string& name) {
     if (key == setting::kMode || key == setting::kRanks) return of_ranks || is_batch(name);
     if (key == setting::kDevice)
         return of_ranks || name == "devices" || name == "ops" || name.starts_with("host.");
+    if (key == setting::kThreads)
+        return name == setting::kMpiProgress || name == "training.intra_op_threads";
     const bool sized =
         key == setting::kModel || key == setting::kWidth || key == setting::kPrecision;
     return (sized && (name == "training.parameters" || name.starts_with("training.memory_"))) ||

@@ -203,6 +203,17 @@ TEST(Diagnosis, NamesTheLargestLoss) {
     EXPECT_EQ(name_of(diagnose(run_with({.input = 0.1, .late = 0.1})).cause), "none");
 }
 
+// Without a measured load nobody is blamed.
+TEST(Diagnosis, OtherLoadIsNamedWhereItWasMeasured) {
+    auto run = run_with({.others = 1.5});
+    EXPECT_EQ(diagnose(run).cause, Cause::other_load);
+    EXPECT_EQ(option_of(diagnose(run)), "end the other processes");
+    run.context.pop_back();
+    const auto found = diagnose(run);
+    EXPECT_EQ(found.cause, Cause::core_wait) << found.why;
+    EXPECT_TRUE(found.advice.empty());
+}
+
 TEST(Diagnosis, NamesTheLateRankWithItsFullCost) {
     auto run = run_with({.late = 2, .late_rank = 2});
     results::Rows waiting("waiting");

@@ -131,6 +131,17 @@ TEST(Parts, WaitsForCoresAreALossOfTheirOwn) {
     EXPECT_THAT(parts_of(run, 0, 1, 0).level_s, ElementsAre(2, 2, 2, 2, 4, 4, 4, 4, 6));
 }
 
+// A compute thread that makes the batch itself waits there, too: 3 of its 4 s at work.
+TEST(Parts, WaitsForCoresWhileMakingABatch) {
+    auto run = with_core_waits(waiting_run(1, {1}, {3}, 0), {2}, {0});
+    run.config.push_back({"workers", "0", true});
+    run.measurements.push_back(
+        {"loader_decode_time_s", "s", results::Kind::cost, "max", "step", 1, {3}, {}, {}});
+    EXPECT_DOUBLE_EQ(whole_of(run).lost_s(Parts::cores), 0.5);
+    run.config.back().value = "1";
+    EXPECT_DOUBLE_EQ(whole_of(run).lost_s(Parts::cores), 1);
+}
+
 // In the sum they are a loss only after the last rank has come.
 TEST(Parts, WaitsForCoresInTheSum) {
     const auto run = waiting_run(2, {2, 4}, {0, 0}, 2);
