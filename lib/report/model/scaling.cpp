@@ -181,7 +181,8 @@ class Baselines {
                               &own = table.at(group, column).text,
                               &its = table.at(base, column).text;
             const auto is_one = [](const auto& text) { return !text.empty() && text != kVaries; };
-            if (name == over_ || !is_one(own) || !is_one(its)) continue;
+            const bool of_workers = over_ == setting::kWorkers && name == setting::kThreads;
+            if (name == over_ || of_workers || !is_one(own) || !is_one(its)) continue;
             if (name == "hosts" ? is_elsewhere(own, its) : own != its)
                 other.push_back(fmt::format("{} {} (baseline {})", name, base::printable(own, 40),
                                             base::printable(its, 40)));
