@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "report/compare/match.hpp"
+#include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::compare {
@@ -213,9 +214,12 @@ void fill(CompareGroup& group, const CompareOptions& options) {
     for (const Run* run : group.b) group.shared += ids.contains(run->id) ? 1 : 0;
     group.differing = differing_keys(group, options.ignore);
     group.notes = notes_of(group);
-    for (const auto& name :
-         measurements_of(group.command(), both(group.a, group.b), options.measurements))
-        group.rows.push_back(open_row(name, group));
+    auto names = measurements_of(group.command(), both(group.a, group.b), options.measurements);
+    // Steps of other batches, per rank and in all, are other work: their rates are compared.
+    const auto is_batch = [](const DifferingKey& one) { return model::is_batch(one.key); };
+    if (options.measurements.empty() && std::ranges::count_if(group.differing, is_batch) > 1)
+        std::erase(names, vocabulary::kStepTime);
+    for (const auto& name : names) group.rows.push_back(open_row(name, group));
 }
 
 }  // namespace

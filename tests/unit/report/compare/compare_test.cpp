@@ -239,6 +239,22 @@ TEST(Compare, WhatDiffersIsRefusedByNameWithBothValues) {
     refusals.expect("compare_refusals.txt");
 }
 
+// Larger steps take longer: of other batches, per rank and in all, the rates are compared.
+TEST(Compare, OtherBatchesAreComparedByTheirRates) {
+    Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.15);
+    for (Side* side : {&a, &b}) {
+        add(*side, "throughput_samples_per_s", "samples/s", results::Kind::rate,
+            side == &a ? 3200 : 2850);
+        for (const char* key : {"batch-size", "global-batch-size"})
+            set(*side, key, side == &a ? "32" : "64");
+    }
+    const auto rows =
+        compared(a, b, {.ignore = {"batch-size", "global-batch-size"}}).groups.at(0).rows;
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows.front().measurement, "throughput_samples_per_s");
+    EXPECT_EQ(rows.front().outcome, Outcome::better);
+}
+
 TEST(Compare, WhatMayDifferIsAllowedByName) {
     const Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
     const auto comparison =
