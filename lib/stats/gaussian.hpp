@@ -12,7 +12,8 @@ class GaussianValues {
   public:
     /// `covariance`: n x n, row by row, symmetric and positive definite.
     GaussianValues(std::vector<double> covariance, std::size_t n);
-    /// The logarithm of the probability density is log_norm - chi_square / 2, up to a constant of n.
+    /// The logarithm of the probability density is log_norm - chi_square / 2, up to a constant for
+    /// each n.
     double log_norm() const { return log_norm_; }
     /// The squared length of the values as independent standard normal ones.
     double chi_square(std::span<const double> values) const;
