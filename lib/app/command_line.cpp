@@ -225,7 +225,10 @@ Words arguments_of(int argc, char** argv) {
     return {argv + std::min(argc, 1), argv + argc};
 }
 
-std::string command_line_of(const std::string& command, const Words& words) {
+std::string command_line_of(const std::string& command, Words words) {
+    // ranklab sweep adds this option to what the user typed.
+    if (const auto hash = std::ranges::find(words, "--inputs-hash"); words.end() - hash > 1)
+        words.erase(hash, hash + 2);
     return "ranklab " + command + (words.empty() ? "" : " ") + base::shell_quote(words);
 }
 

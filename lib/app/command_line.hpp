@@ -61,7 +61,7 @@ int threads_of(const std::optional<int>& asked, int fallback = 0);
 
 Words arguments_of(int argc, char** argv);
 /// "ranklab train --steps 5", shell-quoted.
-std::string command_line_of(const std::string& command, const Words& words);
+std::string command_line_of(const std::string& command, Words words);
 
 /// Whether this process prints for the job before MPI starts: it is the launcher's rank 0, or has
 /// no launcher.

@@ -213,7 +213,7 @@ std::string end_of_log(const std::filesystem::path& log, std::size_t lines) {
         const bool bar = line.size() > 1 && line.find_first_not_of("-=*") == std::string::npos;
         if (bar) in_block = !in_block;
         if (bar || base::trim(line).empty()) continue;
-        any.push_back(base::printable(line, 200));
+        any.push_back(base::printable(line, 600));
         if (!in_block) own.push_back(any.back());
     }
     auto& last = own.empty() ? any : own;

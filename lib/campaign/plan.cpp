@@ -364,8 +364,7 @@ std::vector<Point> points_of(const Sweep& sweep, const SweepRequest& request,
         for (const auto& settings : combinations(dimensions)) {
             Point point = point_of(request, rows, settings, rank_count(ranks), threads);
             point.words.insert(point.words.end(),
-                               {"--label", sweep.label, "--output", sweep.output.string(),
-                                "--inputs-hash", sweep.inputs_hash});
+                               {"--label", sweep.label, "--output", sweep.output.string()});
             point.name = name_of(rank_counts, ranks, dimensions, settings);
             if (known.emplace(point.need.ranks, point.words).second)
                 points.push_back(std::move(point));
@@ -450,6 +449,7 @@ Texts command_of(const Sweep& sweep, const Point& point) {
     Texts words = launch_words(sweep.launch, sweep.machine, point.need);
     words.push_back(base::program_beside("ranklab").string());
     words.insert(words.end(), point.words.begin(), point.words.end());
+    words.insert(words.end(), {"--inputs-hash", sweep.inputs_hash});
     return words;
 }
 

@@ -34,7 +34,9 @@ bool is_whole(const Run& run) {
 void visit_runs(const Sweep& sweep, const std::function<void(const Run&)>& look) {
     if (!fs::exists(sweep.output)) return;
     const auto wanted = [&](const Run& run) {
-        if (run.label == sweep.label && run.command == sweep.program && is_whole(run)) look(run);
+        if (run.label == sweep.label && run.command == sweep.program && is_whole(run) &&
+            run.setting("inputs-hash") == sweep.inputs_hash)
+            look(run);
         return false;
     };
     results::ResultFile(sweep.output).visit(results::Detail::settings, wanted, [](Run&&) {});

@@ -137,7 +137,7 @@ std::string html_of(const Frame& frame) {
 std::string markdown_text(const std::string& text) {
     std::string safe;
     for (const char c : base::one_line(text)) {
-        if (std::string_view("|\\`*_<>[]{}#!~@&").find(c) != std::string_view::npos) safe += '\\';
+        if (std::string_view("|\\`*_<>[]{}#!~@&$").find(c) != std::string_view::npos) safe += '\\';
         safe += c;
     }
     return safe;
