@@ -194,7 +194,8 @@ void Repeater::stop_if_asked() {
                        : poll_.asked() ? poll_.signal()
                                        : 0;
     if (signal != 0)
-        throw base::Interrupted(fmt::format("stopped by {}", base::StopSignals::name_of(signal)),
+        throw base::Interrupted(fmt::format("stopped by {} during {}",
+                                            base::StopSignals::name_of(signal), strategy.name),
                                 signal);
 }
 
