@@ -13,45 +13,6 @@ namespace {
 // In the order of FactRole.
 constexpr std::array<std::string_view, 4> kRoles{"surroundings", "work", "noted", "outcome"};
 
-// The fact's value in older runs if `option` fits `pattern`; "=NAME": the value of option NAME.
-struct OlderFact {
-    std::string_view fact;
-    std::string_view option;
-    std::string_view pattern, value;
-};
-constexpr auto kOlderFacts = std::to_array<OlderFact>({
-    {"storage.participants", "strategy", "text-*", "1"},
-    {"storage.participants", "strategy", "binary", "1"},
-    {"storage.participants", "strategy", "process-*", "1"},
-    {"storage.participants", "strategy", "hdf5-serial", "1"},
-    {"storage.workers", "strategy", "process-*", "=workers"},
-    {"storage.workers", "strategy", "*", "0"},
-    {"storage.baseline", "strategy", "text-loop", "yes"},
-    {"storage.baseline", "strategy", "*", "no"},
-    {"storage.bytes_per_value", "strategy", "text-*", "25"},
-    {"storage.bytes_per_value", "strategy", "*", "8"},
-    {"ladder.baseline", "strategy", "*", "text-loop"},
-    {"training.sums_gradients", "sync", "none", "no"},
-    {"training.sums_gradients", "mode", "ddp", "yes"},
-    {"training.sums_at_once", "sync", "flat", "yes"},
-    {"training.sums_in_backward", "mpi-progress", "none", "no"},
-    {"training.sums_in_backward", "sync", "bucketed", "yes"},
-    {"training.sums_in_backward", "sync", "c10d", "yes"},
-    {"training.caps_buckets", "sync", "bucketed", "yes"},
-    {"training.caps_buckets", "sync", "c10d", "yes"},
-    {"training.waits_in_backward", "sync", "c10d", "yes"},
-    {"training.reads_in_turn", "data", "hdf5", "yes"},
-    // No version stores these: the options always imply them.
-    {"training.single_device", "mode", "single", "yes"},
-    {"training.single_device", "mode", "*", "no"},
-    {"training.uses_sync", "mode", "ddp", "yes"},
-    {"training.uses_sync", "mode", "*", "no"},
-    {"training.baseline_sync", "sync", "per-parameter", "yes"},
-    {"training.baseline_sync", "sync", "*", "no"},
-    {"communication.memory", "backend", "nccl", "device"},
-    {"communication.memory", "backend", "*", "host"},
-});
-
 // In the order of FactWord.
 constexpr std::array<std::string_view, 10> kWords{"",      "yes",    "no",      "cold", "warm",
                                                   "mixed", "memory", "unknown", "host", "device"};
@@ -107,11 +68,12 @@ FactRole role_of_fact(std::string_view name) {
 
 std::string fact_of_older_run(std::string_view name,
                               const std::function<std::string(std::string_view)>& setting) {
-    for (const OlderFact& row : kOlderFacts) {
-        if (row.fact != name) continue;
-        const std::string option = setting(row.option);
-        if (option.empty() || !fits(option, row.pattern)) continue;
-        return row.value.starts_with('=') ? setting(row.value.substr(1)) : std::string(row.value);
+    static const auto rows = entries_of(template_text("older_facts.txt"));
+    for (const auto& row : rows) {
+        if (row.words.at(0) != name) continue;
+        const std::string option = setting(row.words.at(1)), &value = row.words.at(3);
+        if (option.empty() || !fits(option, row.words.at(2))) continue;
+        return value.starts_with('=') ? setting(value.substr(1)) : value;
     }
     return "";
 }

@@ -21,9 +21,6 @@ SETTINGS = {"backends": "backend", "sources": "data", "strategies": "strategy", 
 AMBIGUOUS = {"none", "self", "mpi", "hdf5", "npy", "binary", "synthetic", "flat"}
 # Literals that are no comparisons: {file: (names, reason)}.
 ALLOWED = {
-    "lib/vocabulary/facts.cpp": (
-        {"text-loop", "hdf5-serial", "per-parameter", "bucketed", "c10d", "flat", "none", "nccl", "hdf5"},
-        "kOlderFacts: runs of older versions stored the name alone"),
     "lib/experiments/training/options.cpp": ({"bucketed"}, "the default of --sync"),
     "lib/app/run_predict.cpp": ({"bucketed"}, "the values that predict --sync takes"),
     "lib/vocabulary/settings.hpp": ({"mnist-cnn"}, "the default of --model"),

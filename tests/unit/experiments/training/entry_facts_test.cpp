@@ -1,5 +1,5 @@
 // What a run of an older version did follows from the names of its catalogue entries: the table in
-// vocabulary/facts.cpp and the entries' properties agree.
+// vocabulary/names/older_facts.txt and the entries' properties agree.
 #include <gtest/gtest.h>
 
 #include "data/dataset.hpp"
