@@ -43,7 +43,7 @@ struct RunContext {
 /// throws EnvironmentError if a host's ranks need more than host and cgroups leave free,
 /// OptionError if more than it has.
 void need_memory(comm::Communicator& control, double mine, const std::string& what,
-                 base::Settings settings, std::optional<bool> force);
+                 const base::Settings& settings, std::optional<bool> force);
 
 /// One catalogue, for --list.
 struct Listing {

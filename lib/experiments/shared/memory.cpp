@@ -8,7 +8,7 @@
 namespace ranklab::experiments {
 
 void need_memory(comm::Communicator& control, double mine, const std::string& what,
-                 base::Settings settings, std::optional<bool> force) {
+                 const base::Settings& settings, std::optional<bool> force) {
     struct Need {
         std::uint64_t host;  // a hash of its name
         double bytes;
@@ -23,10 +23,10 @@ void need_memory(comm::Communicator& control, double mine, const std::string& wh
         const auto known = host::free_memory(host::system_root());
         const double free = known ? static_cast<double>(*known) : whole;
         if (need <= free || free == 0 || force.value_or(false)) return;
-        if (force) settings.emplace_back("force");
         const auto sentence = fmt::format(
-            "the ranks on {} need {} of memory ({}), and {} is free; give them less work", host,
-            base::human_bytes(need), what, base::human_bytes(free));
+            "the ranks on {} need {} of memory ({}), and {} is free; {}give them less work", host,
+            base::human_bytes(need), what, base::human_bytes(free),
+            force ? "--force starts them nevertheless, or " : "");
         if (need > whole) throw base::OptionError(sentence, settings);
         throw base::EnvironmentError(sentence, settings);
     });

@@ -14,6 +14,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "comm/exchange.hpp"
 
 namespace ranklab::experiments {
@@ -22,7 +23,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr long double kGB = 1e9L;
 // Bytes. Records above this and above the size of the file system are an OptionError. If smaller
 // records do not fit, the disk is full: an EnvironmentError when the run starts.
 constexpr long double kAbsurd = 1e12L;
@@ -47,9 +47,10 @@ void check_room(const StorageOptions& options) {
     const Footprint needed = footprint(options.job, options.entry);
     const Room room = room_at(options.job.directory);
     if (needed.records <= room.free) return;
-    throw base::EnvironmentError(fmt::format(
-        "{} needs {}, and {} has {:.6g} GB free; free some space, or give another --directory",
-        options.entry.name, needed.arithmetic, room.folder.string(), room.free / kGB));
+    throw base::EnvironmentError(
+        fmt::format("{} needs {}, and {} has {} free; free some space, or give another --directory",
+                    options.entry.name, needed.arithmetic, room.folder.string(),
+                    base::human_bytes(static_cast<double>(room.free))));
 }
 
 // The number of the record whose file has this name, also the temporary one (--rename).
@@ -114,18 +115,20 @@ void need_records(const StorageOptions& options) {
 Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy) {
     const auto size = static_cast<long double>(job.size);
     const auto bytes = static_cast<long double>(job.files) * size * size * strategy.bytes_per_value;
-    return {bytes, fmt::format("{} records x {} x {} values x {} B = {:.6g} GB", job.files,
-                               job.size, job.size, strategy.bytes_per_value, bytes / kGB)};
+    return {bytes,
+            fmt::format("{} records x {} x {} values x {} B = {}", job.files, job.size, job.size,
+                        strategy.bytes_per_value, base::human_bytes(static_cast<double>(bytes)))};
 }
 
 void check_fits(const StorageOptions& options) {
     const Footprint needed = footprint(options.job, options.entry);
     const Room room = room_at(options.job.directory);
     if (needed.records <= std::max(room.whole, kAbsurd)) return;
-    throw base::OptionError(fmt::format(
-        "{} needs {}, and the file system of {} has {:.6g} GB in all; take fewer --files "
-        "or a smaller --size",
-        options.entry.name, needed.arithmetic, room.folder.string(), room.whole / kGB));
+    throw base::OptionError(
+        fmt::format("{} needs {}, and the file system of {} has {} in all; take fewer --files "
+                    "or a smaller --size",
+                    options.entry.name, needed.arithmetic, room.folder.string(),
+                    base::human_bytes(static_cast<double>(room.whole))));
 }
 
 void check_files(const StorageOptions& options) {

@@ -14,7 +14,7 @@ namespace ranklab::experiments {
 /// What one strategy's records take on the file system.
 struct Footprint {
     long double records = 0;  ///< bytes
-    std::string arithmetic;   ///< "15 records x 100 x 100 values x 8 B = 0.0012 GB"
+    std::string arithmetic;   ///< "15 records x 100 x 100 values x 8 B = 1.1 MiB"
 };
 Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy);
 

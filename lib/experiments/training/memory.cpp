@@ -9,6 +9,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "experiments/training/options.hpp"
+#include "host/topology.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::experiments {
@@ -133,7 +134,7 @@ std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
 
 }  // namespace
 
-std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
+std::vector<results::Setting> memory_settings(const TrainingOptions& options, int local_ranks) {
     if (options.input == Input::io_only) return {};
     std::vector<results::Setting> rows;
     std::int64_t bytes = 0;
@@ -142,24 +143,36 @@ std::vector<results::Setting> memory_settings(const TrainingOptions& options) {
         rows.push_back({fmt::format("memory-{}-bytes", part.name), fmt::format("{}", bytes), true});
     }
     if (!knows_activations(options)) rows.pop_back();
+    auto copy = options;
+    const double needed = needed_memory(copy);
+    const auto free = host::free_memory(host::system_root());
+    const bool refused = free && needed * local_ranks > static_cast<double>(*free);
     rows.push_back(
         {"memory",
-         fmt::format("tensors take {} per rank{}; backward, program, libraries, what they copy, "
-                     "and gaps in the heap come on top",
+         fmt::format("tensors take {} per rank{}{}; {}program, libraries, what they copy, and gaps "
+                     "in the heap come on top",
                      base::human_bytes(static_cast<double>(bytes)),
-                     knows_activations(options) ? "" : " without activations, which are not known"),
+                     knows_activations(options) ? "" : " without activations, which are not known",
+                     options.on_gpu() ? ""
+                                      : fmt::format(", with backward's and batches made ahead {}{}",
+                                                    base::human_bytes(needed),
+                                                    refused ? ": a run would be refused here" : ""),
+                     options.on_gpu() ? "backward, " : ""),
          false});
     return rows;
 }
 
 // Backward holds at least the gradients of an operation's output and input at a time.
-double step_memory(TrainingOptions& options) {
-    if (options.input == Input::io_only) return 0;
+double needed_memory(TrainingOptions& options) {
+    const auto& settings = options.settings;
+    const double ahead = *settings.workers > 0 ? 1.0 + base::real(settings.prefetch) : 1.0;
+    const double batch = base::real(*settings.batch_size);
+    const double read = batch * base::real(sample_bytes(options)) * (1 + ahead / sizeof(float));
+    if (options.input == Input::io_only) return read;
     const auto sum = rank_memory(options).back();
     if (knows_activations(options)) options.memory = {sum.fixed, sum.per_sample};
-    if (options.on_gpu()) return 0;
-    return base::real(sum.fixed) +
-           base::real(sum.per_sample + 2 * sum.largest) * base::real(*options.settings.batch_size);
+    if (options.on_gpu()) return read;
+    return read + base::real(sum.fixed) + base::real(sum.per_sample + 2 * sum.largest) * batch;
 }
 
 void add_memory(results::Run& run, const TrainingOptions& options) {

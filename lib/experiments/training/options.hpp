@@ -53,7 +53,7 @@ struct TrainingOptions {
     nn::Outline outline;    ///< of the model
     std::string structure;  ///< a hash of a user's own network
     train::Compression compression = train::Compression::none;
-    /// Fixed bytes of a rank and bytes per sample, by step_memory; nothing if they are not known.
+    /// Fixed bytes of a rank and bytes per sample, by needed_memory; nothing if they are not known.
     std::optional<std::pair<std::int64_t, std::int64_t>> memory;
     train::LrSettings rate;  ///< total_steps 0: open until settle_lr_total
     Input input = Input::real;
@@ -110,10 +110,10 @@ TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& 
 
 /// Returns rows of a dry run: the memory of a rank's tensors at its batch, without activations if
 /// these are not known.
-std::vector<results::Setting> memory_settings(const TrainingOptions& options);
-/// Bytes of host memory that a rank's step takes at least, with backward's own tensors; 0 on a GPU.
-/// Notes the rank's memory in `options`.
-double step_memory(TrainingOptions& options);
+std::vector<results::Setting> memory_settings(const TrainingOptions& options, int local_ranks);
+/// Bytes of host memory that a rank needs at least: the tensors of a step, backward's own tensors,
+/// and the batches made ahead at one byte per element. Notes the tensors' in `options`.
+double needed_memory(TrainingOptions& options);
 /// Adds the memory of a rank as facts for forecasts: fixed bytes and bytes per sample. Adds nothing
 /// if activations are not known.
 void add_memory(results::Run& run, const TrainingOptions& options);
@@ -123,9 +123,11 @@ void add_memory(results::Run& run, const TrainingOptions& options);
 /// EnvironmentError before that work if the file cannot be written.
 void write_bucket_file(const TrainingOptions& options);
 
-/// Throws OptionError or EnvironmentError if ranks or memory (need_memory) do not suffice.
+/// Throws OptionError if ranks do not suffice. Collective.
+void check_resources(const TrainingOptions& options, const RunContext& around);
+/// Throws OptionError if a given batch is larger than the data set, and the errors of need_memory.
 /// Collective.
-void check_resources(TrainingOptions& options, const RunContext& around);
+void check_data(TrainingOptions& options, std::int64_t samples, comm::Communicator& control);
 
 /// Collective. The run's settings also have the values that depend on the number of samples:
 /// --warmup with --epochs, and the length of a cosine.

@@ -27,15 +27,6 @@ bool is_short_of_ranks(const TrainingOptions& options, int world_size) {
            !options.has_own_batch && settings.accumulate <= 1;
 }
 
-// Bytes that a rank needs: the tensors of a step, and the batches made ahead at one byte per
-// element.
-double needed_memory(TrainingOptions& options) {
-    const auto& settings = options.settings;
-    const double ahead = *settings.workers > 0 ? 1.0 + base::real(settings.prefetch) : 1.0;
-    const double samples = base::real(*settings.batch_size) * base::real(sample_bytes(options));
-    return step_memory(options) + samples * (1 + ahead / sizeof(float));
-}
-
 // Returns the number of cores of this rank, at most what its cgroup allows in CPU time.
 int own_cores(const comm::Communicator& control) {
     const int cores = host::cores_in(host::cpuset());
@@ -84,13 +75,25 @@ TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& 
     return options;
 }
 
-void check_resources(TrainingOptions& options, const RunContext& around) {
-    auto& control = around.control;
+void check_resources(const TrainingOptions& options, const RunContext& around) {
+    comm::all_or_throw(around.control, [&] {
+        if (around.control.rank() == 0 && is_short_of_ranks(options, around.control.world_size()))
+            throw base::OptionError("this configuration is " +
+                                    made_for_note(options, around.control.world_size()));
+    });
+}
+
+void check_data(TrainingOptions& options, std::int64_t samples, comm::Communicator& control) {
+    const auto& settings = options.settings;
     double needed = 0;
     comm::all_or_throw(control, [&] {
-        if (control.rank() == 0 && is_short_of_ranks(options, control.world_size()))
-            throw base::OptionError("this configuration is " +
-                                    made_for_note(options, control.world_size()));
+        const auto asked = options.has_global_batch ? *settings.global_batch_size
+                           : options.has_own_batch  ? *settings.batch_size
+                                                    : 0;
+        if (asked > samples)
+            throw base::OptionError(
+                fmt::format("a batch of {} exceeds the {} sample(s)", asked, samples),
+                {"batch-size", "global-batch-size"});
         needed = needed_memory(options);
     });
     need_memory(control, needed, "the tensors of a step, and batches made ahead",

@@ -104,20 +104,13 @@ measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
     return schedule;
 }
 
-// Throws OptionError if a batch has more samples than there are, or the model cannot compute the
-// last one of an epoch or evaluation: BatchNorm needs several values per channel.
+// Throws OptionError if the model cannot compute the last batch of an epoch or evaluation:
+// BatchNorm needs several values per channel.
 void check_batches(const TrainingOptions& options, nn::Model& model, const data::DataSet& data,
                    const data::Sampler& sampler, std::int64_t batches,
                    const comm::Communicator& control) {
     const auto& settings = options.settings;
     const std::int64_t batch = *settings.batch_size, replicas = settings.replicas.value_or(1);
-    const auto asked = options.has_global_batch ? *settings.global_batch_size
-                       : options.has_own_batch  ? batch
-                                                : 0;
-    if (asked > data.train->size())
-        throw base::OptionError(
-            fmt::format("a batch of {} exceeds the {} sample(s)", asked, data.train->size()),
-            {"batch-size", "global-batch-size"});
     if (options.input == Input::io_only) return;
     const auto place = model.parameters().front().device();
     const bool own = model_entry(settings).is_script;
@@ -226,6 +219,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     at::set_num_threads(compute_threads(options));
     const auto source = entry_of(data::sources(), *options.settings.data);
     const auto data = opened(source, options, around);
+    check_data(options, data.train->size(), control);
 
     around.started("opening the data");
     around.progress.activity("building the model");
@@ -360,7 +354,8 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
         settled = settle_training(given, common, control.world_size());
         facts = facts_of(settled, control.world_size());
         if (common.dry_run && control.rank() == 0)
-            for (auto& row : memory_settings(settled)) facts.push_back(std::move(row));
+            for (auto& row : memory_settings(settled, control.local_size()))
+                facts.push_back(std::move(row));
     });
     settled = settle_overlap_way(std::move(settled), control);
     return {.settings = settled.effective(),
