@@ -181,7 +181,7 @@ Job job_of(const Campaign& campaign, const Workload& workload, int nodes, const 
         sweep_of(workload, request, campaign.slurm() ? Machine(nodes, 1, true) : this_machine());
     job.nodes = nodes;
     for (const auto& one : ranks)
-        job.ranks = std::max(job.ranks, base::number_in<int>(one).value_or(1));
+        job.ranks = std::max(job.ranks, base::number_in<int>(base::trim(one)).value_or(1));
     for (const auto& point : job.sweep.points)
         job.cores =
             std::max(job.cores, point.need.cores / std::max(1, job.ranks / point.need.ranks));
@@ -195,7 +195,8 @@ void add_workload(Campaign& campaign, const Workload& workload) {
         for (const auto& [nodes, ranks] : ranks_by_nodes(campaign, workload.request.own.ranks))
             campaign.jobs.push_back(job_of(campaign, workload, nodes, ranks));
     } else {
-        campaign.jobs.push_back(job_of(campaign, workload, 1, {workload.request.own.ranks}));
+        campaign.jobs.push_back(
+            job_of(campaign, workload, 1, base::split(workload.request.own.ranks, ',')));
     }
     if (workload.worth) campaign.questions.push_back({campaign.sweeps.size(), *workload.worth});
     campaign.sweeps.push_back(sweep_of(workload, workload.request, this_machine()));

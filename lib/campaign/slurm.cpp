@@ -148,8 +148,10 @@ std::string plan_text(const Campaign& campaign) {
             {.name = name,
              .role = table.columns.empty() ? report::Role::key : report::Role::derived});
     double hours = 0;
+    bool complete = true;
     for (const auto& job : campaign.jobs) {
         const Progress runs(job);
+        complete = complete && runs.done >= runs.all;
         const double own = campaign.slurm() && runs.done < runs.all
                                ? static_cast<double>(job.minutes) * job.nodes / 60
                                : 0;
@@ -166,7 +168,10 @@ std::string plan_text(const Campaign& campaign) {
         text += fmt::format(
             "the missing runs take at most {:.3g} node hours, by the time limits (key time)\n",
             hours);
-    return text + fmt::format("Next: ranklab campaign {} {}\n", campaign.slurm() ? "submit" : "run",
+    return text + fmt::format("Next: ranklab campaign {} {}\n",
+                              complete           ? "collect"
+                              : campaign.slurm() ? "submit"
+                                                 : "run",
                               base::shell_path(campaign.file.string()));
 }
 

@@ -52,12 +52,14 @@ double phases_s(const base::IoTimes& times) {
 
 // A job's time includes its records, and a record's time its phases, except send and wait, which
 // lie between records. The rows record and job hold the rest: time outside of all phases.
-results::Table phases_table(const base::IoTimes& times, const IoTally& job) {
+// `by_workers`: other processes made the records, and the job's own process only sent and waited.
+results::Table phases_table(const base::IoTimes& times, const IoTally& job, bool by_workers) {
     const IoTally& records = times.records();
     const double phases = phases_s(times);
     const double beside = times.of(IoPhase::send).total_s + times.of(IoPhase::wait).total_s;
     const double record_rest = std::max(0.0, records.total_s - (phases - beside));
-    const double job_rest = std::max(0.0, job.total_s - phases - record_rest);
+    const double job_rest =
+        std::max(0.0, job.total_s - (by_workers ? beside : phases + record_rest));
     const double sum = phases + record_rest + job_rest;
     results::Rows table("io_phases");
     const auto add = [&](std::string_view phase, const IoTally& tally, double own_s) {
@@ -210,7 +212,7 @@ void add_storage_tables(results::Run& run, const StorageRecord& record,
             all.times.merge(one.times);
             all.job.merge(one.job);
         }
-        run.tables.push_back(phases_table(all.times, all.job));
+        run.tables.push_back(phases_table(all.times, all.job, options.entry.uses_workers));
         run.tables.push_back(
             ranks_table(std::span(by_rank).first(options.entry.participants(control.world_size())),
                         base::real(record.writings.size() - warmup)));
