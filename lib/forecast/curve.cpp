@@ -13,7 +13,8 @@
 namespace ranklab::forecast {
 namespace {
 
-constexpr double kMisfit = 0.3, kHeldOutConfidence = 0.97;  // of the tests that refuse
+constexpr double kMisfit = 0.15;  // largest standard deviation of points about a curve
+constexpr double kHeldOutConfidence = 0.97;
 constexpr std::size_t kFewestPoints = 3, kFewestHeldOut = 4;
 constexpr std::size_t kMostPoints = 16;  // further ones are left out
 constexpr double kWorthIt = 0.1;         // least useful narrowing, as a fraction of the interval
@@ -159,15 +160,12 @@ CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling, c
     }
     if (points.size() >= kFewestPoints) {
         const auto posterior = measured.at(targets);
-        // The points may stray from every curve by more than any discrepancy that was learned.
-        const auto& most = posterior.probability.back();
-        const double misfit = std::accumulate(most.begin(), most.end(), 0.0);
         const auto repeats = measured.repeats();
-        const Refusal refusal = stats::first_are_larger(repeats) ? Refusal::warm_up_inside
-                                : stats::contradict(repeats)     ? Refusal::repeats_contradict
-                                : misses_largest(measured)       ? Refusal::held_out_missed
-                                : misfit > kMisfit               ? Refusal::misfit
-                                                                 : Refusal::none;
+        const Refusal refusal = stats::first_are_larger(repeats)       ? Refusal::warm_up_inside
+                                : stats::contradict(repeats)           ? Refusal::repeats_contradict
+                                : misses_largest(measured)             ? Refusal::held_out_missed
+                                : posterior.misfit > kMisfit * kMisfit ? Refusal::misfit
+                                                                       : Refusal::none;
         found.weights = posterior.weights;
         auto mixture = posterior.at.begin();
         const CurveForecast* farthest = nullptr;

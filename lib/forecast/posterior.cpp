@@ -23,7 +23,7 @@ constexpr double kStatedFreedom = 5;  // repeats that a stated deviation counts 
 constexpr int kNoises = 5;            // values of the noise
 constexpr double kLevel = 1;          // variance of the level's logarithm: as good as unknown
 // Of the discrepancy: variance of the slope's steps relative to the level's.
-constexpr double kSlope = 0.2;
+constexpr double kSlope = 0.1;
 // Of a crossing: its growth per doubling of the nodes, and its standard deviations, at two nodes
 // and per doubling; relative to the value in kCrossings.
 constexpr double kGrowth = 0.4, kSpread = 0.3, kFurther = 0.5;
@@ -95,7 +95,7 @@ struct Hypothesis {
 struct Part {
     std::size_t model = 0, discrepancy = 0, crossing = 0,
                 group = 0;  // group: capacity and crossing
-    double log_weight = 0, weight = 0;
+    double log_weight = 0, weight = 0, misfit = 0;
     std::vector<double> mean = {};
     std::vector<std::array<double, kDoubts>> variance = {};
 };
@@ -246,7 +246,11 @@ class Fitter {
                 if (log_weights[c] < top - kNegligible) continue;
                 const double weight = std::exp(log_weights[c] - top);
                 made.weight += weight;
-                if (targets_ > 0) set_residuals(curves_[m][c]);
+                set_residuals(curves_[m][c]);
+                const double sum = std::accumulate(residuals.begin(), residuals.end(), 0.0);
+                made.misfit += weight * (std::inner_product(residuals.begin(), residuals.end(),
+                                                            residuals.begin(), 0.0) -
+                                         sum * sum / base::real(n_));
                 for (std::size_t t = 0; t < targets_; ++t) {
                     const double mean = curves_[m][c][n_ + t] + shifts[n_ + t] +
                                         std::inner_product(residuals.begin(), residuals.end(),
@@ -260,6 +264,7 @@ class Fitter {
                 made.variance[t][index(Doubt::curve)] =
                     std::max(0.0, squares[t] / made.weight - made.mean[t] * made.mean[t]);
             }
+            made.misfit /= made.weight * base::real(n_ - 1);
             made.log_weight +=
                 top + std::log(made.weight / base::real(log_weights.size()) *
                                (strong_ ? kModels[m].strong_prior : kModels[m].weak_prior));
@@ -277,6 +282,7 @@ class Fitter {
             part.weight /= total;
             found.weights[strong_ ? kModels[part.model].strong : kModels[part.model].weak] +=
                 part.weight;
+            found.misfit += part.weight * part.misfit;
             found.probability[part.discrepancy][part.crossing] += part.weight;
         }
         for (std::size_t t = 0; t < targets_; ++t) {

@@ -30,6 +30,7 @@ struct Posterior {
     std::vector<Mixture> at = {};  ///< of the mean of n launches at each target (n: per point)
     std::map<std::string_view, double> weights = {};  ///< of the models
     PairTable probability = {};                       ///< of discrepancies and crossings
+    double misfit = 0;  ///< mean variance of the points' logarithms about a curve
 };
 
 /// Fits all models to the points, which ascend in ranks (at least two). `targets` are not below the

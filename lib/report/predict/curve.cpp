@@ -79,14 +79,6 @@ const DoubtWords& words_of(forecast::Doubt doubt) {
     return kDoubts[static_cast<std::size_t>(doubt)];
 }
 
-std::string crossing_note(const forecast::Prior& prior) {
-    return fmt::format(
-        "a first crossing takes {:.2f} times as long (95 %: {:.2f} .. {:.2f}), as in published "
-        "curves from {} sources of this kind",
-        prior.crossing_factor(0.5), prior.crossing_factor(0.025), prior.crossing_factor(0.975),
-        prior.sources);
-}
-
 std::string models_note(const forecast::CurveForecasts& found) {
     std::vector<std::string> words;
     for (const auto& [name, weight] : found.weights)
@@ -99,9 +91,9 @@ std::string models_note(const forecast::CurveForecasts& found) {
 
 Prediction predict(const Measured& measured, const forecast::Sources& sources,
                    const std::vector<double>& ranks, bool force) {
-    const auto prior = sources.prior(measured.scaling, measured.work);
-    const auto found = forecast::forecast_curve(measured.points, measured.scaling, prior, ranks,
-                                                measured.per_node, force, true);
+    const auto found = forecast::forecast_curve(measured.points, measured.scaling,
+                                                sources.prior(measured.scaling, measured.work),
+                                                ranks, measured.per_node, force, true);
     Frame frame{.title = fmt::format("{}, {} scaling", measured.title, name_of(measured.scaling)),
                 .columns = {{.name = "ranks", .role = Role::key},
                             {.name = "what", .role = Role::key, .head = ""},
@@ -149,8 +141,6 @@ Prediction predict(const Measured& measured, const forecast::Sources& sources,
         frame.notes.push_back(fmt::format("most of the interval at {:.0f} ranks ({}): {}",
                                           farthest->ranks, percent_text(100 * farthest->share),
                                           words_of(farthest->widest).text));
-        if (farthest->widest == forecast::Doubt::crossing)
-            frame.notes.push_back(crossing_note(prior));
         frame.notes.push_back(models_note(found));
     }
     Prediction result{std::move(frame), measured.scaling, ""};
