@@ -195,7 +195,7 @@ TEST(Sentences, OneRowEach) {
     EXPECT_EQ(name_of(Verdict::reaches_unknown), "reaches_unknown");
     EXPECT_EQ(sentence(Caveat{CaveatKind::cut_short, "time"}), "cut short: time");
     EXPECT_EQ(name_of(Refusal::Why::misses_its_runs), "misses_its_runs");
-    EXPECT_EQ(name_of(Refusal::Why::one_node), "one_node");
+    EXPECT_EQ(name_of(Refusal::Why::beyond_reach), "beyond_reach");
     all.expect("sentences.txt");
 }
 
