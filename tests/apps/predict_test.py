@@ -19,7 +19,7 @@ def weak(ranks):
     return 1 + 0.04 * (1 - 1 / ranks)
 
 
-def runs_of(time, scaling, ranks=(1, 2, 4, 8, 16), per_node=1, repeats=3, first_minute=0, noise=0.005, **changes):
+def runs_of(time, scaling, ranks=(1, 2, 4, 8, 16), per_node=1, repeats=3, first_minute=0, noise=0.005, threads=lambda ranks: 1, **changes):
     source = random.Random(7)
     runs = []
     for i in range(repeats):
@@ -28,7 +28,7 @@ def runs_of(time, scaling, ranks=(1, 2, 4, 8, 16), per_node=1, repeats=3, first_
             share = 64 // n if scaling == "strong" else 64
             batch = {"batch-size": share, "global-batch-size": share * n}
             value = time(n) * source.lognormvariate(0, noise)
-            runs += made.step_times([value], first_minute + len(runs), config={**WORK, **batch}, hosts=hosts,
+            runs += made.step_times([value], first_minute + len(runs), config={**WORK, "threads": threads(n), **batch}, hosts=hosts,
                                     argv="ranklab train --model mnist-cnn", **changes)
     return runs
 
@@ -80,6 +80,11 @@ class StoredRuns(Predicting):
         inside = self.json("r.h5", "--to", "32", "--ranks-per-node", "32")["forecasts"][0]
         self.assertEqual(inside["nodes"], 1)
         self.assertLess(inside["high"] / inside["low"], one["high"] / one["low"])
+
+    def test_points_of_other_threads_are_marked(self):
+        made.write(self.folder / "r.h5", runs_of(amdahl, "strong", threads=lambda n: 2 if n == 1 else 1))
+        marks = [mark for point in self.json("r.h5")["measured"] for mark in point["marks"]]
+        self.assertTrue(any("threads" in mark for mark in marks), marks)
 
     def test_the_page_for_people_has_points_forecasts_and_the_next_run(self):
         made.write(self.folder / "r.h5", runs_of(amdahl, "strong", noise=0.03))

@@ -110,8 +110,7 @@ Prediction predict(const Measured& measured, const forecast::Sources& sources,
         frame.rows.push_back(
             row_of(measured, point.ranks, kMeasured, {median_of(point)}, point.nodes, ""));
     for (std::size_t i = 0; i < measured.caveats.size(); ++i)
-        frame.rows[i].caveats.insert(frame.rows[i].caveats.begin(), measured.caveats[i].begin(),
-                                     measured.caveats[i].end());
+        frame.rows[i].caveats = measured.caveats[i];
     const forecast::CurveForecast* farthest = nullptr;
     bool unknown = false;
     for (const auto& one : found.all) {

@@ -97,8 +97,8 @@ struct Found {
     std::size_t curves = 0;  // in the file
 };
 
-Found longest_curve(const model::Groups& groups, std::optional<Scaling> wanted) {
-    const auto scaling = model::scaling_over(groups, "ranks");
+Found longest_curve(const model::Groups& groups, const model::Scaling& scaling,
+                    std::optional<Scaling> wanted) {
     Found best;
     for (const bool weak : {true, false}) {
         if (wanted && (*wanted == Scaling::weak) != weak) continue;
@@ -142,7 +142,8 @@ Measured read_points(const std::filesystem::path& path, std::optional<Scaling> s
 
 Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted) {
     const model::Groups groups(runs, {});
-    const auto [curve, weak, curves] = longest_curve(groups, wanted);
+    const auto scaling = model::scaling_over(groups, "ranks");
+    const auto [curve, weak, curves] = longest_curve(groups, scaling, wanted);
     if (curve.groups.empty())
         throw base::OptionError(
             fmt::format("{} has no runs of the same work on different numbers of ranks; ranklab "
@@ -163,7 +164,7 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
                                 .times_s = groups.values(group, found.quantity),
                                 .nodes = static_cast<int>(nodes)});
         if (nodes == 1) found.per_node = std::max(found.per_node, ranks_per_node(run));
-        found.caveats.push_back(groups.table().rows[group].caveats);
+        found.caveats.push_back(scaling.table.rows[group].caveats);
         same_load = same_load && !groups.load(group).differs_from(groups.load(first));
         if (run.argv.starts_with("ranklab "))
             found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());

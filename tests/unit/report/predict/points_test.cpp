@@ -15,7 +15,7 @@ namespace {
 #ifdef RANKLAB_MANY_SIMULATIONS
 constexpr int kFiles = 2000;
 #else
-constexpr int kFiles = 100;
+constexpr int kFiles = 50;
 #endif
 
 const std::vector<std::string> kSound{
