@@ -104,7 +104,7 @@ TEST(Frame, EveryCellIsEscapedWithItsUnit) {
     const auto latex = latex_of(frame, "a}b_1");
     EXPECT_THAT(latex, HasSubstr("\n{[}x] & 20.7 \\% & "));
     EXPECT_THAT(latex, HasSubstr("\n{*} & "));
-    EXPECT_THAT(latex, HasSubstr("a\\textbar{}b\\_\\{\\textless{}i"));
+    EXPECT_THAT(latex, HasSubstr("a\\textbar{}b\\_\\allowbreak{}\\{\\textless{}i"));
     EXPECT_THAT(latex, HasSubstr("\\label{tab:ab_1}"));
     EXPECT_THAT(markdown_of(frame), HasSubstr("a\\|b\\_\\{\\<i\\> |"));
     EXPECT_THAT(html_of(frame), Not(HasSubstr("<i>")));
