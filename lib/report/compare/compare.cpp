@@ -217,7 +217,8 @@ void fill(CompareGroup& group, const CompareOptions& options) {
     auto names = measurements_of(group.command(), both(group.a, group.b), options.measurements);
     // Steps of other batches, per rank and in all, are other work: their rates are compared.
     const auto is_batch = [](const DifferingKey& one) { return model::is_batch(one.key); };
-    if (options.measurements.empty() && std::ranges::count_if(group.differing, is_batch) > 1)
+    if (options.measurements.empty() && std::ranges::count_if(group.differing, is_batch) > 1 &&
+        std::ranges::count(names, vocabulary::kThroughput) > 0)
         std::erase(names, vocabulary::kStepTime);
     for (const auto& name : names) group.rows.push_back(open_row(name, group));
 }
