@@ -59,7 +59,7 @@ class Memory(cli.Case):
     def test_a_batch_larger_than_the_data_is_refused(self):
         words = ("--train-samples", 50, "--steps", 2, "--evaluate", "off", "--output", "none")
         self.assertCode(cli.train(*words, "--batch-size", 50, cwd=self.folder), 0)
-        self.assertSays(cli.train(*words, "--batch-size", 51, cwd=self.folder), 2, "50 sample", "--batch-size")
+        self.assertSays(cli.train(*words, "--batch-size", 51, cwd=self.folder), 2, "samples, 50", "--batch-size")
         self.assertSays(cli.train(*words, "--global-batch-size", 52, ranks=2, cwd=self.folder), 2, "52", "--global-batch-size")
         result = cli.train(*words, "--batch-size", 26, "--json", ranks=2, cwd=self.folder)
         self.assertCode(result, 0)

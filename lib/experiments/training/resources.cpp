@@ -92,7 +92,7 @@ void check_data(TrainingOptions& options, std::int64_t samples, comm::Communicat
                                                     : 0;
         if (asked > samples)
             throw base::OptionError(
-                fmt::format("a batch of {} exceeds the {} sample(s)", asked, samples),
+                fmt::format("a batch of {} exceeds the number of samples, {}", asked, samples),
                 {"batch-size", "global-batch-size"});
         needed = needed_memory(options);
     });
