@@ -114,6 +114,8 @@ class OneDifference(Comparing):
         config = {"model": "mnist-cnn", "batch-size": 64, "lr": 0.7, "workers": 1}
         runs = made.step_times(near(0.2, 6), 0, 2, label="one", config=config)
         runs += made.step_times(near(0.1, 6), 1, 2, label="eight", config=config | changes_of_b)
+        for run in runs:  # of other batches the rates are compared
+            run["values"]["throughput_samples_per_s", "samples/s", "rate"] = run["config"]["batch-size"] / run["values"]["step_time_s", "s", "cost"]
         return "label:one", "label:eight", "--file", made.write(self.folder / "r.h5", runs)
 
     def test_is_printed_first_and_compared(self):
