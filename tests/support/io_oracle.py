@@ -60,8 +60,9 @@ class IoOracleCase(cli.Case):
         return {name: place / name if len(strategies) > 1 else place for name in strategies}
 
     def check(self, name, folder, n, size):
-        """Checks that the strategy's folder has exactly the files that NumPy or h5py write."""
-        made = sorted(path.name for path in folder.iterdir())
+        """Checks that the strategy's folder has exactly the files that NumPy or h5py write, and the mark."""
+        mark, *made = sorted(path.name for path in folder.iterdir())
+        self.assertTrue(mark.startswith(".ranklab-io."), mark)
         if name.startswith("hdf5"):
             self.assertEqual(made, ["data.h5"])
             self.check_hdf5(folder / "data.h5", n, size)
