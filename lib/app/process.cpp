@@ -96,7 +96,7 @@ void refuse_several_processes() {
             "a launcher started {} of these processes, but a sweep starts its ranks itself; leave "
             "mpirun or srun out",
             processes);
-        if (count(rank) > 0) throw comm::PeerError(sentence, base::ExitCode::environment);
+        if (count(rank) > 0) std::_Exit(base::number_of(base::ExitCode::environment));
         throw base::EnvironmentError(sentence);
     }
 }

@@ -183,8 +183,13 @@ Ending run_logged(const std::vector<std::string>& words, const std::filesystem::
     const pid_t child = started(words, log);
     bool timed_out = false;
     int sent = 0;
+    double sent_at = 0;
+    // Again every 5 s: mpirun loses a signal that comes before it has started its ranks.
     const auto send = [&](int signal) {
-        if (std::exchange(sent, signal) != signal) ::kill(child, signal);
+        const double now = base::seconds_since(start);
+        if (std::exchange(sent, signal) == signal && now - sent_at < 5) return;
+        ::kill(child, signal);
+        sent_at = now;
     };
     int status = 0;
     bool may_wait = true;
