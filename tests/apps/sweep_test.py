@@ -61,6 +61,7 @@ class SweepTest(cli.Case):
         sweep = ("comm", "--from-model", "buckets.csv", "-n", "5", "-w", "1", "--ranks", "2", "--repeat", "1")
         for elements, stored in ((100, 0), (100, 1), (200, 0)):
             (self.folder / "buckets.csv").write_text("# ranklab: the gradient buckets that a training step reduces, in their order\n"
+                                                     f"# model: own\n# parameters: {elements}\n"
                                                      f"bucket,parameters,elements,dtype,bytes\n0,1,{elements},fp32,{4 * elements}\n")
             result = self.sweep(*sweep)
             self.assertEqual(result.stderr.count("1 of 1 runs are stored"), stored)
