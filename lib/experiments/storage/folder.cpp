@@ -149,7 +149,8 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
         if (options_.write()) check_room(options_);
         make(options_.job.directory);
         // With several strategies a folder of each lies in --directory.
-        const bool is_of_several = options_.job.directory.filename() == options_.entry.name;
+        const bool is_of_several =
+            options_.job.directory.filename().string() == options_.entry.name;
         if (made_.size() > (is_of_several ? 2U : 1U) && !options_.common.quiet)
             base::log::info(fmt::format("{} did not exist; made it and the folder {}",
                                         made_.back().string(), made_.front().string()));
