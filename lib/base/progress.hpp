@@ -23,8 +23,8 @@ inline std::int64_t progress_count() noexcept {
     return detail::progress.load(std::memory_order_relaxed);
 }
 
-/// Whether a training step goes on, of which nothing is stored. The watchdog ends a job whose step
-/// goes on for 5 s after SIGTERM.
+/// True while a training step runs. If a step still runs 5 s after SIGTERM, the watchdog ends the
+/// job, and the run is not stored.
 inline std::atomic<bool> in_step{false};
 
 /// Shows an experiment's progress: app draws a bar or prints lines. Each call also counts for the

@@ -20,7 +20,7 @@ constexpr std::size_t kMostPoints = 16;  // further ones are left out
 constexpr double kWorthIt = 0.1;         // least useful narrowing, as a fraction of the interval
 constexpr double kUsual = 0.02;          // relative deviation of a run, if no point has repeats
 // Probabilities where nodes are unknown: all on one node, the first crossing after the largest
-// point, after twice of it, between points (only if no point tells its nodes).
+// point, after twice the largest point, between points (only if no point tells its nodes).
 constexpr double kOneNode = 0.42, kNextNode = 0.28, kLaterNode = 0.06, kNodeInside = 0.24;
 
 // Hypotheses of how many ranks one node holds.

@@ -22,10 +22,10 @@ constexpr double kPriorDeviation = 0.02, kPriorFreedom = 2;
 constexpr double kStatedFreedom = 5;  // repeats that a stated deviation counts as
 constexpr int kNoises = 5;            // values of the noise
 constexpr double kLevel = 1;          // variance of the level's logarithm: as good as unknown
-// Of the discrepancy: variance of the slope's steps relative to the level's.
+// Discrepancy: variance of the slope's steps relative to the variance of the level's steps.
 constexpr double kSlope = 0.1;
-// Of a crossing: its growth per doubling of the nodes, and its standard deviations, at two nodes
-// and per doubling; relative to the value in kCrossings.
+// Crossing, relative to its value in kCrossings: growth per doubling of the nodes, standard
+// deviation at two nodes, and standard deviation per further doubling.
 constexpr double kGrowth = 0.4, kSpread = 0.3, kFurther = 0.5;
 constexpr double kNegligible = 18;  // logarithm of a negligible relative weight
 

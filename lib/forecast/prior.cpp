@@ -10,7 +10,8 @@
 namespace ranklab::forecast {
 namespace {
 
-// Before any source: as many sources as the weights sum to have taught these probabilities.
+// Weights of the values before any source is read; a source adds 1 at most. Chosen by hand, so
+// that the intervals of published curves and of simulated campaigns cover.
 constexpr Prior kBefore{.discrepancy = {2, 1, 0.4, 0.2, 0.08, 0.03},
                         .crossing = {0.1, 0.15, 0.25, 0.4, 0.4, 0.3, 0.12}};
 constexpr double kOtherKind = 0.5;  // weight of a source of another kind

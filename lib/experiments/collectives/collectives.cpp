@@ -58,7 +58,7 @@ std::vector<options::Effective> effective_of(const CollectivesOptions& settled) 
 }
 
 Runs run(const CollectivesOptions& settled, const RunContext& context) {
-    // A library may buffer as much as the buffers have.
+    // MPI or NCCL may copy the send and receive buffers into buffers of its own.
     need_memory(context.control, 2 * static_cast<double>(settled.buffer_bytes),
                 "send and receive buffers, and as much for the library", {"sizes"},
                 settled.common.force);

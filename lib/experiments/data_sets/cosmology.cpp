@@ -18,7 +18,8 @@ constexpr double kLargestScale = 1e6;
 
 Runs make(const CosmologySpec& spec, const std::string& file, bool force,
           const RunContext& context) {
-    // At least one plane of the 9 channels, and of 4 channels' noise three planes.
+    // A rank holds at least one plane of each of 9 channels, and three planes of noise for each
+    // of 4.
     need_memory(context.control, 4.0 * (9 + 4 * 3) * base::real(spec.edge * spec.edge),
                 "the planes that a rank makes at a time", {"edge"}, std::nullopt);
     const auto report =

@@ -112,7 +112,8 @@ TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& 
 /// these are not known.
 std::vector<results::Setting> memory_settings(const TrainingOptions& options, int local_ranks);
 /// Bytes of host memory that a rank needs at least: the tensors of a step, backward's own tensors,
-/// and the batches made ahead at one byte per element. Notes the tensors' in `options`.
+/// and the batches made ahead at one byte per element. Stores the bytes of the tensors
+/// in `options`.
 double needed_memory(TrainingOptions& options);
 /// Adds the memory of a rank as facts for forecasts: fixed bytes and bytes per sample. Adds nothing
 /// if activations are not known.

@@ -39,8 +39,8 @@ class Advice {
             p_.step_s() - std::fmax(shortest, p_.loader_s() / workers));
     }
     // 2 to 16 times the batch, so that the update and the sum take at most a tenth of the step.
-    // These two do not depend on the batch, nor do parts of forward and backward. Of the sum counts
-    // the least of ten blocks, since ranks also wait for each other in it.
+    // The update and the sum take the same time for any batch. The sum's time is the least of ten
+    // blocks, since it also contains waits for other ranks.
     void add_batch() {
         const double fixed = p_.percent_of(p_.fixed_s()),
                      wanted = std::exp2(std::ceil(std::log2(9 * fixed / (100 - fixed)))),

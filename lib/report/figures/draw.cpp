@@ -140,7 +140,7 @@ int height_of(const Figure& figure) {
                          : std::max(kHeight, 110 + kEntryHeight * series);
 }
 
-// The series' names without the beginning, mostly the model, that all of them have.
+// The names of the series without the words that all names begin with, mostly the model.
 std::vector<std::string> short_titles(const Figure& figure) {
     std::vector<std::string> titles;
     std::set<std::string> beginnings;

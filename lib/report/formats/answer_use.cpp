@@ -21,7 +21,7 @@ using results::Run;
 
 constexpr double kFullyUsed = 85;  // per cent; diagnosis names a bound from a loss of 15 % on
 
-// The whole process's; of older runs the counted part's.
+// The value over the whole process; older runs have only the value over the counted steps.
 double of_process(const StoredRow& row, const char* whole, const char* counted) {
     const double value = row.number(whole);
     return std::isnan(value) ? row.number(counted) : value;

@@ -13,7 +13,7 @@
 namespace ranklab::report {
 namespace {
 
-// The last enumerator and the cells of a row of each kind.
+// For each kind of row: the last value of its enum, and the number of cells.
 struct Shape {
     const char* kind;
     std::size_t last, width;

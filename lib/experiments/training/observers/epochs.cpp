@@ -15,7 +15,7 @@ class Epochs final : public StepObserver {
   public:
     using StepObserver::StepObserver;
 
-    // Evaluation, which comes first in the order of observers, has made its validation.
+    // The observer `evaluation` runs before this one, so the epoch's validation is done.
     bool goes_on(const MadeStep& made, bool) override {
         if (observed_.schedule.ends_epoch(made.step)) close();
         return true;

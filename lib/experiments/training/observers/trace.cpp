@@ -69,8 +69,8 @@ void add_rank(json& all, const json& trace, int rank) {
     }
 }
 
-// Without a window three steps after the warm-up. Throws OptionError if the run does not have its
-// steps.
+// The steps of --trace-window; by default three steps after the warm-up. Throws OptionError if the
+// run ends before them.
 StepWindow window_of(const TrainingOptions& options, const measure::Schedule& schedule) {
     const std::int64_t last = schedule.total;
     if (!options.trace_window) {
