@@ -64,8 +64,8 @@ std::string folded_command(const std::string& command) {
     return all + '\n';
 }
 
-// Returns the examples (lines "  command  what it does") with the description of each line that is
-// too wide for a screen on a line of its own.
+// Returns the examples (lines "  command  what it does"). If a line is too wide for a screen, its
+// description gets the next line.
 std::string narrow_examples(const std::string& examples) {
     std::string text;
     for (const auto& line : base::split(examples, '\n')) {

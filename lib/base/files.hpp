@@ -35,8 +35,8 @@ using Descriptor = unique_handle<DescriptorTraits>;
 /// mistyped. Throws as throw_errno() on failure.
 void make_folders(const std::filesystem::path& folder, const char* setting = "output");
 
-/// A hash of a file's contents, or of the names and contents of the files that lie directly in a
-/// folder; "" if there is none. Beyond 16 MiB in all, of their sizes and 16 pieces of 1 MiB.
+/// Hashes a file's contents, or the names and contents of the files directly in a folder; "" if
+/// there is no file. Above 16 MiB in all, hashes the sizes and 16 pieces of 1 MiB.
 std::string hash_of_contents(const std::filesystem::path& path);
 
 /// The kind of a file that is not regular: "a FIFO (named pipe)", "a folder", "a link to

@@ -5,9 +5,8 @@
 
 namespace ranklab::base {
 
-/// Forbids copying and moving. For a class whose destructor undoes something that it keeps as a
-/// plain number, pointer or reference; a member that cannot be copied (handle, mutex, unique_ptr)
-/// already forbids it.
+/// Forbids copying and moving: for a class whose destructor releases what a plain number, pointer
+/// or reference member names. Members such as handle, mutex or unique_ptr already forbid copying.
 class Immovable {
   public:
     Immovable(const Immovable&) = delete;

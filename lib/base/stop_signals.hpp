@@ -27,9 +27,9 @@ class StopSignalsBlocked : Immovable {
 std::string signal_name(int signal);
 
 /// While the object lives, kStopSignals do not end the process: received() reports them. A second
-/// SIGINT or SIGTERM acts as without the object. SIGUSR1 and SIGUSR2, which batch systems send
-/// before the time limit, never end the process. SIGHUP stays ignored under nohup. A process has
-/// one object at a time.
+/// SIGINT or SIGTERM ends the process. SIGUSR1 and SIGUSR2, which batch systems send before the
+/// time limit, never end the process. SIGHUP stays ignored under nohup. A process has one object at
+/// a time.
 class StopSignals : Immovable {
   public:
     StopSignals();

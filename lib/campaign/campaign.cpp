@@ -54,8 +54,8 @@ Schema section_keys() {
         .text("time", &SectionSettings::time, "HH:MM:SS",
               "time limit of a Slurm job; also MINUTES or HH:MM")
         .real("worth", &SectionSettings::worth, 0,
-              "how many times as fast as the best of all other sections of this command the "
-              "section must be to be worth it");
+              "the section is worth it if it is this many times as fast as the best of the "
+              "command's other sections");
     return keys;
 }
 

@@ -132,8 +132,8 @@ void Loader::stop() noexcept {
     for (auto& thread : threads_) thread.join();
 }
 
-// Reads samples of the oldest batch that has unread samples, meanwhile without the lock. Returns
-// false if no batch has unread samples.
+// Releases the lock and reads samples of the oldest batch that has unread samples. Returns false if
+// no batch has any.
 bool Loader::read_some(std::unique_lock<std::mutex>& lock) {
     std::int64_t oldest = given_;
     while (oldest < planned_ && !slot_of(oldest).has_work()) ++oldest;

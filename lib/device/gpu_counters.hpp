@@ -42,7 +42,7 @@ struct GpuMeters {
 /// RANKLAB_ROCM_SMI_LIBRARY replace the libraries.
 GpuMeters open_gpu_meters();
 
-/// Compares PCI ids, whose domain libraries write with 4 or 8 digits, in upper or lower case.
+/// Compares PCI ids. Libraries write the domain with 4 or 8 digits, in upper or lower case.
 bool is_same_pci(std::string one, std::string other);
 
 }  // namespace ranklab::device

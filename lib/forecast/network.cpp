@@ -67,8 +67,8 @@ AllreduceTime sum_of(double times, const AllreduceTime& a, const AllreduceTime& 
             a.algorithm};
 }
 
-// Of the levels on one host, if `wanted` is on one host, or else of those with equal ranks per
-// host: the largest with at most the wanted ranks, or the smallest; nullptr if there are none.
+// Returns a level of one host if `wanted` is on one host, otherwise one with equal ranks per host:
+// the largest with at most the wanted ranks, else the smallest. nullptr: there is none.
 const MeasuredLevel* nearest(const MeasuredNetwork& network, const Placement& wanted) {
     const bool on_one_host = wanted.ranks <= wanted.per_host;
     const MeasuredLevel* best = nullptr;

@@ -20,7 +20,7 @@ struct Capacity {
 /// The logarithm of a time.
 struct Mixture {
     std::vector<stats::NormalPart> parts = {};
-    std::array<double, kDoubts> variance = {};  ///< by Doubt; their sum is the mixture's
+    std::array<double, kDoubts> variance = {};  ///< one per Doubt; they add up to the mixture's
 
     double quantile(double share) const;  ///< of the time
     Estimate estimate(double confidence) const;

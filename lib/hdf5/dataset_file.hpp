@@ -64,8 +64,8 @@ struct DatasetFileOptions {
     bool collective_metadata = true;  ///< all ranks write metadata together
     /// All ranks open datasets together, and one reads the metadata for all.
     bool collective_opening = true;
-    /// true: the library's newest format. false: the oldest that suffices, which HDF5 1.8 reads;
-    /// h5py's default, too.
+    /// true: the library's newest format. false, as in h5py: the oldest format that can hold the
+    /// data, which HDF5 1.8 reads.
     bool latest_format = false;
 };
 

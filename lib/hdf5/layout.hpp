@@ -38,7 +38,7 @@ std::vector<hsize_t> sizes(std::span<const std::int64_t> numbers);
 
 std::vector<hsize_t> shape_of(const Object& dataset);
 
-/// Throws DataError if values lie in other files: of missing ones HDF5 reads zeros.
+/// Throws DataError if values lie in other files: HDF5 reads zeros if such a file is missing.
 void refuse_other_files(const Object& dataset);
 
 /// Creates the dataset `name` in `place` (a group or a file), called `path` in messages.

@@ -58,7 +58,7 @@ struct CeilingShare {
     double strategy_s = 0;  ///< create_s for create, otherwise write_s
     double percent = 0;     ///< 100 ceiling_s / strategy_s
     std::string mark;       ///< why the ceiling is not the limit (base::kMostOfCeiling), or ""
-    bool nearest = false;   ///< the longest ceiling_s of those that may be the limit
+    bool nearest = false;   ///< has the longest ceiling_s of the possible limits
 };
 
 /// Returns one share per measured ceiling that applies to the strategy.

@@ -31,7 +31,7 @@ struct Measurement {
     std::string axis;             ///< what a row is: "step", "epoch", "run"
     std::size_t columns = 1;      ///< 1, or one per rank
     std::vector<double> samples;  ///< row-major [rows, columns], without warm-up
-    std::vector<double> warmup;   ///< same columns
+    std::vector<double> warmup;   ///< as `samples`, of the warm-up
     stats::Summary summary;       ///< over the rows of `samples`, reduced over ranks
 
     std::size_t rows() const { return samples.size() / std::max<std::size_t>(1, columns); }

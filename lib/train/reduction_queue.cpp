@@ -192,7 +192,7 @@ class ReductionQueue::Worker {
         return under_way_.empty() ||
                (is_streamed(waiting_.front().buffer) && is_streamed(under_way_.back().buffer));
     }
-    // Starts the next reduction if none is under way; in device memory all: a stream orders them.
+    // Starts the next reduction if none is under way; in device memory starts all, in stream order.
     void start_what_may() {
         std::unique_lock lock(mutex_);
         while (next_may_start()) {

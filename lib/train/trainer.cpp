@@ -144,7 +144,7 @@ torch::Tensor moved(const torch::Tensor& tensor, torch::Device device) {
     return pinned.to(device, /*non_blocking=*/true);
 }
 
-// A view of the loader's memory, or of its numbers as `floating` unless they are integers.
+// Integers: a view of the loader's memory. Floating-point numbers: converted to `floating`.
 torch::Tensor over(const std::shared_ptr<std::byte>& memory, const std::vector<std::int64_t>& sizes,
                    data::Element element, torch::Dtype floating) {
     if (element == data::Element::i64) return torch::from_blob(memory.get(), sizes, torch::kLong);

@@ -154,8 +154,8 @@ KindIndex kind_of(const fs::path& file) {
                     file.string()));
 }
 
-// Runs a collective check. If a rank finds a fault of the file, verdict.wrong becomes the lowest
-// such rank's message on all ranks.
+// Runs a collective check. If ranks find a fault in the file, verdict.wrong is, on all ranks, the
+// message of the lowest of them.
 void run_check(comm::Communicator& control, FileVerdict& verdict,
                const std::function<Finding()>& check) {
     std::string mine;

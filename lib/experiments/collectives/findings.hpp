@@ -50,7 +50,7 @@ class Arrivals {
     Straggler straggler() const;
 
   private:
-    double error_s_ = 0;                     // the largest that add() got
+    double error_s_ = 0;                     // the largest error passed to add()
     std::vector<std::vector<double>> late_;  // by rank: seconds, for the newest calls
     std::vector<std::size_t> last_;          // by rank: calls that it began last
     std::vector<double> skews_;

@@ -102,7 +102,7 @@ class Starter {
         });
     }
 
-    // This thread makes no MPI call meanwhile: MPI_THREAD_SERIALIZED suffices.
+    // This thread makes no MPI call during the work, so MPI_THREAD_SERIALIZED suffices.
     void work_while_a_thread_polls(comm::Request& request, std::int64_t units) {
         std::atomic<bool> ends = false;
         auto helper = std::async(std::launch::async, [&] {

@@ -99,7 +99,7 @@ void settle_backend(CollectivesOptions& settled, comm::Communicator& control) {
     const auto of_host = comm::default_backend(comm::Memory::host),
                of_gpus = comm::default_backend(comm::Memory::device);
     const bool host = settings.memory.value_or("device") != "device";
-    if (!settings.backend)  // a backend of GPUs loads its library to answer
+    if (!settings.backend)  // refuses() of a GPU backend loads a library
         settings.backend = !host && of_gpus.refuses(control).empty() ? of_gpus.name : of_host.name;
     settled.backend = comm::backend_named(*settings.backend);
     if (const auto why = settled.backend.refuses(control); !why.empty())

@@ -69,7 +69,7 @@ Listing listing_of(std::string title, const std::vector<Entry>& catalogue) {
 /// failed, the run has valid = false, an exit code, and the reason as its first warning.
 struct Runs {
     std::vector<results::Run> all = {};
-    std::exception_ptr failure = {};  ///< of a rank's failure, thrown once the rest is delivered
+    std::exception_ptr failure = {};  ///< thrown after the runs are stored; null: no rank failed
     std::string text = {};            ///< of a verb, for stdout, on rank 0
 };
 

@@ -65,8 +65,8 @@ std::optional<std::int64_t> record_in(const fs::path& path, const io::StrategyEn
     return id && stem == io::record_name(*id) ? id : std::nullopt;
 }
 
-// The mark of a folder for this kind of file. Records that ranklab io wrote have a smaller number
-// than the one in it.
+// The file that marks a folder as ranklab's, for one kind of record file. It holds a number:
+// ranklab io wrote the records below this number.
 fs::path mark_of(const StorageOptions& options) {
     return options.job.directory / (".ranklab-io" + options.entry.extension);
 }

@@ -33,7 +33,7 @@ std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs
             {"storage", "file_system", base::join({found.begin(), found.end()}, " ")}};
 }
 
-// The limit in the run's table `ceilings`, and why the others are none.
+// The limit in the run's table `ceilings`, and why other ceilings are no limits.
 struct Nearest {
     std::string ceiling = "n/a";
     double percent = stats::kNone;

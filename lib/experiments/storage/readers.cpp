@@ -21,7 +21,7 @@ constexpr std::array kWords{
     Words{"own", "read back by the rank that wrote them"},
     Words{"shared out", "read by all ranks in equal parts, whichever rank wrote them"},
     Words{"other ranks'", "read by other ranks of the same node"},
-    Words{"other ranks', some of other nodes", "read by other ranks, some of them of other nodes"},
+    Words{"other ranks', some of other nodes", "read by other ranks, some of other nodes"},
     Words{"other nodes'", "read by ranks of other nodes"},
     Words{"written together", "read by ranks that wrote them together"},
     Words{"an earlier run's", "written by an earlier run"}};

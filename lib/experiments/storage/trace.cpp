@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// Ids of threads are unique in a process: a rank has its workers' ids after its own.
+// Thread ids are unique in a process: a rank's workers get the ids after its own.
 constexpr std::size_t kLanesOfRank = 10'000;
 
 void name(json& all, const char* what, std::size_t process, std::size_t thread,

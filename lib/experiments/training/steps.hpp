@@ -79,8 +79,8 @@ struct MadeStep {
     bool updated = false;          ///< false: the gradients were not finite (GradScaler)
     data::ReadTimes reading = {};  ///< of the loader's threads, for this step's samples
     measure::StepTimes times = {};
-    /// Seconds in which a compute thread, the one with most of them, waited for a core outside of
-    /// the phase sync, and the main thread within it.
+    /// Waits for a core, in s: outside of the phase sync, by the compute thread that waited most;
+    /// within sync, by the main thread.
     double core_wait = 0, core_wait_in_sync = 0;
 };
 

@@ -58,7 +58,7 @@ class ChunkServer {
           waited_for_(ranks.world_size() - 1) {
         if (waited_for_ > 0) thread_ = base::thread_without_signals([this] { serve(); });
     }
-    // Closes the queue and answers until all other ranks know that, even after an error.
+    // Closes the queue, then answers until all other ranks know it, even after an error.
     ~ChunkServer() {
         close();
         if (thread_.joinable()) thread_.join();

@@ -18,7 +18,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-// The lower median: of two ranks the faster one, so that a late rank costs all that it is late.
+// The lower median: of two ranks the faster one, so that a late rank's whole delay counts.
 double typical(Values values) {
     const auto middle = values.begin() + (std::ssize(values) - 1) / 2;
     std::ranges::nth_element(values, middle);

@@ -30,8 +30,8 @@ struct Steps {
 
     bool oversubscribed() const { return threads > own_cores || threads * ranks > host_cores; }
     double other_load_s() const { return others_share * whole.lost_s(Parts::cores); }
-    // If the kernel counts no waits for cores, what oversubscription takes is not told apart from
-    // imbalance from step to step and from the sum.
+    // If the kernel counts no waits for cores, oversubscription cannot be separated from imbalance
+    // from step to step and from the sum.
     double own_threads_s() const {
         if (!oversubscribed()) return 0;
         if (run.find("core_wait_time_s") != nullptr)
@@ -41,7 +41,7 @@ struct Steps {
     }
     // The cores of a host that ranklab can have: a thread beside another process gets half a core.
     double most_cores() const { return host_cores - std::fmax(others, 0) / 2; }
-    // The cores of a rank, of `cores` of its host, beside those that decode.
+    // A rank's share of `cores` of its host, without the cores that decode.
     double for_rank(double cores) const {
         return cores / ranks - whole.decoding_s / whole.step_s();
     }

@@ -97,7 +97,7 @@ std::string error_bars(std::size_t series, const char* columns, const std::strin
         series, columns, colour);
 }
 
-// The unit of values on an axis that is not logarithmic, whose tics have no units.
+// The unit of the values on a linear axis, which the axis label shows.
 struct Unit {
     double per_one = 1;
     std::string label;

@@ -42,7 +42,7 @@ struct Series {
 struct Figure {
     std::string name = {};  ///< of the figure's files, without the ending
     std::string title = {};
-    std::string x_label = {}, y_label = {};  ///< bars are horizontal: x_label is of their length
+    std::string x_label = {}, y_label = {};  ///< bars are horizontal: x_label names their length
     std::string unit = {};                   ///< of y, or of the length of bars
     std::vector<Series> series = {};
     /// Names of the bars, in which the series are stacked; empty: no bars.
@@ -55,7 +55,7 @@ struct Figure {
     std::string caption = {};         ///< one sentence
 
     bool bars() const { return !categories.empty(); }
-    bool empty() const;  ///< fewer than two points can be drawn, those of ideal lines aside
+    bool empty() const;  ///< fewer than two points to draw, without ideal lines
 };
 /// Adds a bar to a figure of one series.
 void add_bar(Figure& figure, const std::string& name, const Cell& length);

@@ -42,7 +42,8 @@ void add_notes(Frame& frame, const Groups& groups, const model::Scaling& scaling
             if (base != model::kNoBaseline && bases.insert(base).second)
                 frame.notes.push_back(model::baseline_note(groups, base));
     if (scaling.has_strong() && scaling.over.empty())
-        frame.notes.emplace_back("speedup = T(baseline) / T; of other batches the ratio of rates");
+        frame.notes.emplace_back(
+            "speedup = T(baseline) / T; if batches differ, the ratio of rates");
     if (scaling.has_strong() && !scaling.over.empty())
         frame.notes.push_back(
             fmt::format("speedup = T(baseline) / T; efficiency = speedup / ({0}s / baseline {0}s)",

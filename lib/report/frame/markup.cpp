@@ -60,7 +60,7 @@ std::string html_cell(const Cell& cell, const Column& column) {
 
 std::string html_row(const Frame& frame, std::size_t row, Footnotes& footnotes) {
     std::string text = "<tr>", marks = footnotes.references(frame.rows[row].caveats);
-    if (!marks.empty()) marks = " <sup>" + marks + "</sup>";  // in the first cell
+    if (!marks.empty()) marks = " <sup>" + marks + "</sup>";  // follow the first cell's text
     for (std::size_t i = 0; i < frame.columns.size(); ++i) {
         const Cell& cell = frame.at(row, i);
         const bool key = frame.columns[i].is_key();

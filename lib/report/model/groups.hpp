@@ -25,7 +25,7 @@ struct GroupQuery {
 /// factors, places, measurements and caveats.
 void add_run(Frame& runs, const GroupQuery& query, const results::Run& run);
 
-/// The caveats of one run with measurements, as of a group that has no other run.
+/// The caveats of a group whose only run is this one, which has measurements.
 std::vector<Caveat> caveats_of(const results::Run& run);
 
 /// Whether a column of the table of runs describes machine or software: a condition that keeps

@@ -89,7 +89,7 @@ void name_rows(Frame& table) {
         }
 }
 
-// Sets the measurements of rows whose one group has several runs; speedups are computed anew.
+// A row that one group of several runs fits gets its medians. Computes the speedups anew.
 void take_medians(Frame& table, const Run& run, const Groups& groups) {
     const auto is_of = [&](std::size_t group, std::size_t row) {
         return groups.command(group) == run.command &&

@@ -87,13 +87,13 @@ Data warnings_of(const Groups& groups, const RunWarnings& of_runs) {
     std::map<CaveatKind, std::size_t> kinds;
     for (const auto& row : groups.table().rows)
         for (const auto& caveat : row.caveats) ++kinds[caveat.kind];
-    kinds.erase(CaveatKind::left_out);  // those of the first line
+    kinds.erase(CaveatKind::left_out);  // the first line has them
     for (const auto& [kind, count] : kinds)
         add(fmt::format("{} of {} {}", count, counted(groups.size(), "group"),
                         of_groups(kind, count)),
             false);
     auto apart = groups.apart();
-    std::erase_if(apart, [&](const auto& key) {  // what only tells commands apart
+    std::erase_if(apart, [&](const auto& key) {  // keys that are equal within each command
         std::map<std::string, std::set<std::string>> values;
         for (const std::size_t group : groups.all())
             values[groups.command(group)].insert(groups.key(group, key));

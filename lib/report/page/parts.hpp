@@ -44,7 +44,7 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
 struct Centre {
     std::string title = {}, says = {}, url = {};
     double threshold = stats::kNone;
-    bool per_doubling = false;  ///< threshold is of the speedup per doubling, else of efficiency
+    bool per_doubling = false;  ///< threshold of the speedup per doubling; false: of efficiency
 };
 /// An empty name returns a centre without demands. Throws OptionError if the file lacks the name or
 /// has an unknown key.

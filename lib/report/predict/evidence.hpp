@@ -18,8 +18,8 @@ namespace ranklab::report::predict {
 /// One micro-batch of a rank that is alone on its host.
 struct AloneWork {
     forecast::RankWork work = {};
-    /// Relative: the half-width of the step's interval, or the largest deviation of an older run if
-    /// that is more.
+    /// Relative to the step time: the half-width of its interval, or the largest deviation of an
+    /// older run if larger.
     double half_width = 0;
 };
 

@@ -82,7 +82,7 @@ void add(const PointRow& row, CurvePoint& point) {
             std::fmax(point.deviation, std::log(row.high / row.low) / (2 * kHalfWidths));
 }
 
-// Ranks that fit on the node of a one-node run: those that ran, or as many as it has CPUs, if more.
+// Ranks that fit on the node of a one-node run: its CPUs / threads, or the ranks that ran if more.
 double ranks_per_node(const results::Run& run) {
     const double there = base::real(run.hosts.size());
     const auto cpus = base::number_in(run.fact(fact::kLogicalCpus));

@@ -101,7 +101,7 @@ Validation validate(const std::vector<model::PublishedCurve>& curves) {
                     {.name = "error", .unit = "1", .interval = true},
                     {.name = "same_efficiency", .unit = "1", .head = "last efficiency kept"},
                     {.name = "a_plus_c_log_p", .unit = "1", .head = "a + c log p"}}};
-    all.kinds = {.title = "By kind, and by whether a first crossing between nodes lies ahead",
+    all.kinds = {.title = "By kind, and by whether the first step to several nodes is ahead",
                  .columns = {{.name = "kind", .role = Role::key},
                              {.name = "crossing", .role = Role::key},
                              {.name = "curves"},
