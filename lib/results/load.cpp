@@ -110,7 +110,7 @@ void rename_settings(Run& run) {
                     setting.key = option.name;
 }
 
-// Adds settings that a training of an older version lacks, with the value by which it worked.
+// Adds settings that training runs of older versions did not store, with the values they used.
 void add_later_settings(Run& run) {
     if (run.command != "train") return;
     const auto other = [&run](const std::string& name) { return run.setting(name); };

@@ -70,7 +70,7 @@ Listing listing_of(std::string title, const std::vector<Entry>& catalogue) {
 struct Runs {
     std::vector<results::Run> all = {};
     std::exception_ptr failure = {};  ///< thrown after the runs are stored; null: no rank failed
-    std::string text = {};            ///< of a verb, for stdout, on rank 0
+    std::string text = {};            ///< what a command of `data` prints, on rank 0
 };
 
 /// A run with settled options: checked, with defaults filled in, and constant.

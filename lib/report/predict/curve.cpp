@@ -131,7 +131,7 @@ Prediction predict(const Measured& measured, const forecast::Sources& sources,
     frame.notes = measured.notes;
     if (has_memory)
         frame.notes.emplace_back(
-            "tensors/rank: estimated; ranks need more memory (train --dry-run)");
+            "tensors/rank: an estimate; a rank needs more memory (train --dry-run)");
     if (unknown)
         frame.notes.emplace_back(
             "nodes unknown: the intervals allow for a first crossing between nodes; "
