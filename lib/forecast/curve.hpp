@@ -35,14 +35,14 @@ struct CurveForecast {
     /// The time, with the 95 % interval of a mean over n launches (n: average per point).
     Estimate estimate = {};
     Doubt widest = Doubt::noise;  ///< contributes most to the variance of the logarithm
-    double share = stats::kNone;  ///< its fraction of that variance
+    double share = stats::kNone;  ///< the fraction of the variance that `widest` causes
     std::vector<double> ranks_to_measure = {};  ///< rank counts to measure, to end a refusal
 };
 
 /// A further measurement at `ranks`, which would narrow the interval at `target` ranks.
 struct NextPoint {
     double ranks = 0, target = 0;
-    stats::Interval after = {};  ///< the interval expected then
+    stats::Interval after = {};  ///< the interval expected with it
 };
 
 struct CurveForecasts {

@@ -13,7 +13,7 @@
 namespace ranklab::hdf5 {
 namespace {
 
-// Throws DataError unless they are numbers in this file.
+// Throws DataError unless the dataset holds numbers that lie in this file.
 std::string type_of(const Object& dataset) {
     const std::string& what = dataset.path();
     const Id type = own<H5Dget_type>(what, dataset.id());

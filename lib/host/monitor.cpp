@@ -136,7 +136,7 @@ Monitor::Monitor(const std::vector<MonitoredRank>& ranks, double interval_s)
 Monitored Monitor::stop() {
     ticker_.reset();
     if (rows_.empty() || base::seconds_since(last_) > interval_s_ / 2) sample();
-    cpu_energy_.sample();  // up to the end, as the samples that it is divided by
+    cpu_energy_.sample();  // the energy per sample needs all of it
     return {host_, std::move(rows_), gpus_.stop(), cpu_energy_.energy()};
 }
 

@@ -263,7 +263,7 @@ void Hdf5Strategy::close() {
     values_ = {};
 }
 
-// All ranks have closed the file, and synced it by its temporary name.
+// Called once all ranks have closed and synced the file, which still has its temporary name.
 void Hdf5Strategy::rename_made() {
     comm::all_or_throw(place_.ranks, [&] {
         if (place_.ranks.rank() != 0) return;

@@ -47,9 +47,9 @@ struct NcclLibrary {
 /// "2.28.9" for 22809.
 std::string nccl_version_text(int version);
 
-/// Paths to try, in order. If RANKLAB_NCCL_LIBRARY is set it is the only one: to skip it silently
-/// would falsify measurements. Otherwise: the build's, the wheel's next to RANKLAB_TORCH_ROOT, the
-/// loader's. `lookup` returns nullptr for an unset variable.
+/// Paths to try, in order. If RANKLAB_NCCL_LIBRARY is set, its path alone: another library would
+/// falsify measurements silently. Otherwise: the build's, the wheel's next to RANKLAB_TORCH_ROOT,
+/// the loader's. `lookup` returns nullptr for an unset variable.
 std::vector<std::string> nccl_search_path(const std::function<const char*(const char*)>& lookup);
 
 /// Loads the first of `paths` that can be loaded. Throws EnvironmentError with the loader's texts

@@ -63,7 +63,7 @@ enum class Verdict {
     larger_model,
     scales,            ///< a point of a curve against the curve's baseline
     slows,             ///< its interval is below 1
-    scales_undecided,  ///< the interval includes 1, there is none, or other load differs
+    scales_undecided,  ///< no interval, or it includes 1; or other load differs
     weak_scaling,
     weak_scaling_undecided,
     no_efficiency,
@@ -85,7 +85,7 @@ enum class Verdict {
     // Of a campaign's question: `value` is the ratio that was asked for.
     worth,
     not_worth,
-    worth_undecided  ///< the interval includes it, or there is none
+    worth_undecided  ///< no interval, or it includes `value`
 };
 /// A verdict on rows of a table, with the numbers of its sentence.
 struct Finding {
