@@ -202,11 +202,14 @@ std::string load_note(const Runs& a, const Runs& b) {
 void add_titles(Groups& groups) {
     static constexpr std::array kAlways{"model", "data", "mode", "strategy",
                                         "files", "size", "ranks"};
-    std::vector<Conditions> all;
-    for (const auto& group : groups) all.push_back(group.conditions);
+    std::map<std::string, std::vector<std::string>> values;
+    for (const auto& group : groups)
+        for (const auto& [key, value] : group.conditions) values[key].push_back(value);
     std::vector<std::string> order(kAlways.begin(), kAlways.end());
-    for (const auto& key : model::differing_keys(all))
-        if (key != "command" && std::ranges::find(order, key) == order.end()) order.push_back(key);
+    for (const auto& [key, some] : values)
+        if (key != "command" && std::ranges::find(order, key) == order.end() &&
+            std::ranges::count(some, some.front()) != std::ssize(groups))
+            order.push_back(key);
     for (auto& group : groups) {
         group.title = group.command();
         for (const auto& key : order)

@@ -103,15 +103,10 @@ Frame frame_of(const Figure& figure) {
         for (const auto& category : figure.categories) frame.rows.push_back({{category}, {}});
         for (const auto& series : figure.series) {
             Column column = number;
-            column.name = figure.series.size() < 2 ? number.name : series.title;
-            if (figure.series.size() > 1) column.head.clear();
+            if (figure.series.size() > 1) column.name = series.title, column.head.clear();
             column.interval = series.has_intervals();
-            frame.columns.push_back(column);
-            for (const auto& point : series.points) {
-                auto& cells = frame.rows[static_cast<std::size_t>(point.x)].cells;
-                cells.resize(frame.columns.size());
-                cells.back() = {point.y, point.interval};
-            }
+            for (const auto& point : series.points)
+                frame.set(static_cast<std::size_t>(point.x), column, {point.y, point.interval});
         }
         return frame;
     }
@@ -121,8 +116,7 @@ Frame frame_of(const Figure& figure) {
     for (const auto& series : figure.series)
         for (const auto& point : series.points)
             if (series.look != Look::dashed)
-                frame.rows.push_back(
-                    {{series.title, Cell(point.x), Cell(point.y, point.interval)}, {}});
+                frame.rows.push_back({{series.title, point.x, {point.y, point.interval}}});
     return frame;
 }
 

@@ -8,7 +8,7 @@
 #include "base/numbers.hpp"
 #include "report/figures/figure.hpp"
 #include "report/model/ladder.hpp"
-#include "report/model/messages.hpp"
+#include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 

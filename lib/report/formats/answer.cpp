@@ -11,7 +11,7 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/model/conditions.hpp"
-#include "report/model/messages.hpp"
+#include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 

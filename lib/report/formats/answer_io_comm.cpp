@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "report/formats/answer.hpp"
 #include "report/model/ladder.hpp"
-#include "report/model/messages.hpp"
+#include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/facts.hpp"
 #include "vocabulary/measurements.hpp"

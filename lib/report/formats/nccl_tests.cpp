@@ -11,7 +11,7 @@
 #include "base/element.hpp"
 #include "base/text.hpp"
 #include "report/formats/formats.hpp"
-#include "report/model/messages.hpp"
+#include "report/model/network.hpp"
 
 namespace ranklab::report::formats {
 namespace {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "base/numbers.hpp"
 
@@ -13,12 +14,10 @@ namespace ranklab::report {
 namespace {
 
 // Orders numbers by value, and before texts.
-bool in_order(const std::string& a, const std::string& b) {
-    const auto x = base::number_in(a);
-    const auto y = base::number_in(b);
-    if (x && y && *x != *y) return *x < *y;
-    if (x.has_value() != y.has_value()) return x.has_value();
-    return a < b;
+std::tuple<bool, double, std::string> order_of(const Cell& cell) {
+    const std::string text = exact(cell);
+    const auto number = base::number_in(text);
+    return {!number, number.value_or(0), text};
 }
 
 }  // namespace
@@ -93,13 +92,10 @@ std::vector<std::pair<std::vector<std::string>, Places>> Frame::group_by(const P
 }
 
 void Frame::sort(const Places& keys) {
-    std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
-        for (const std::size_t column : keys) {
-            const std::string x = exact(a.at(column)), y = exact(b.at(column));
-            if (in_order(x, y)) return true;
-            if (in_order(y, x)) return false;
-        }
-        return false;
+    std::ranges::stable_sort(rows, {}, [&](const Row& row) {
+        std::vector<std::tuple<bool, double, std::string>> order;
+        for (const std::size_t column : keys) order.push_back(order_of(row.at(column)));
+        return order;
     });
 }
 

@@ -7,21 +7,10 @@
 #include <map>
 #include <utility>
 
-#include "base/error.hpp"
 #include "report/frame/templates.hpp"
 
 namespace ranklab::report {
 namespace {
-
-// For each kind of row: the last value of its enum, and the number of cells.
-struct Shape {
-    const char* kind;
-    std::size_t last, width;
-};
-constexpr Shape kShapes[] = {
-    {"verdict", static_cast<std::size_t>(Verdict::worth_undecided), 3},
-    {"caveat", static_cast<std::size_t>(CaveatKind::said), 4},
-    {"refusal", static_cast<std::size_t>(Refusal::Why::misses_its_runs), 3}};
 
 // Rows of templates/sentences.txt: kind, name, sentence, and of caveats the words after "1 group"
 // ("has" becomes "have"). The rows of a kind are in the order of its enum.
@@ -31,11 +20,6 @@ const std::vector<std::string>& words_of(const std::string& kind, auto key) {
         for (const auto& line : base::split(frame::template_text("sentences.txt"), '\n'))
             if (auto cells = base::split(line, '|'); cells.size() > 1)
                 all[cells.front()].push_back(std::move(cells));
-        for (const auto& [of, last, width] : kShapes)
-            if (all[of].size() != last + 1 ||
-                std::ranges::any_of(all[of], [&](const auto& row) { return row.size() != width; }))
-                throw base::Error(
-                    fmt::format("internal: sentences.txt is no table of each {}", of));
         return all;
     }();
     return rows.at(kind).at(static_cast<std::size_t>(key));

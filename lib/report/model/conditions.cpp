@@ -97,17 +97,16 @@ Conditions surroundings_of(const Run& run) {
     return conditions;
 }
 
-Conditions machine_of(const Run& run, bool hosts_count) {
+Conditions machine_of(const Run& run) {
     Conditions all = surroundings_of(run);
     std::erase_if(all, [&](const auto& one) {
-        return one.first == "cache" ||
-               (follows_from_ranks(one.first) && !(one.first == "hosts" && hosts_count));
+        return one.first == "cache" || (one.first != "hosts" && follows_from_ranks(one.first));
     });
     return all;
 }
 
-Conditions pooling_key_of(const Run& run, bool hosts_count) {
-    Conditions all = machine_of(run, hosts_count);
+Conditions pooling_key_of(const Run& run) {
+    Conditions all = machine_of(run);
     if (run.command == "io") all.insert({{"cache", cache_kind(run)}, {"fsync", fsync_of(run)}});
     drop_empty(all);
     return all;
@@ -144,19 +143,6 @@ Conditions group_key_of(const Run& run) {
             (name == setting::kMode || !alone || !vocabulary::setting_row(name).between_ranks))
             key[name] = name == setting::kMode && alone ? "single" : value;
     return key;
-}
-
-std::vector<std::string> differing_keys(const std::vector<Conditions>& all) {
-    std::map<std::string, std::pair<std::set<std::string>, std::size_t>> met;
-    for (const auto& one : all)
-        for (const auto& [key, value] : one) {
-            met[key].first.insert(value);
-            ++met[key].second;
-        }
-    std::vector<std::string> keys;
-    for (const auto& [key, values] : met)
-        if (values.first.size() > 1 || values.second != all.size()) keys.push_back(key);
-    return keys;
 }
 
 bool is_ignored(const std::string& key, const std::vector<std::string>& ignore) {

@@ -24,11 +24,11 @@ bool is_between_ranks(const std::string& key);
 /// Leaves out empty values.
 Conditions surroundings_of(const results::Run& run);
 /// The surroundings without the cache and without facts that follow from the number of ranks,
-/// except the hosts if `hosts_count`.
-Conditions machine_of(const results::Run& run, bool hosts_count = true);
+/// except the hosts.
+Conditions machine_of(const results::Run& run);
 /// The machine and, for `ranklab io`, fsync and the cache. Runs that differ here are pooled only on
 /// request.
-Conditions pooling_key_of(const results::Run& run, bool hosts_count = true);
+Conditions pooling_key_of(const results::Run& run);
 /// The settings and facts that numbers depend on: runs that agree in all of them are repetitions.
 Conditions factors_of(const results::Run& run);
 
@@ -38,9 +38,6 @@ bool is_single_device(const results::Run& run);
 /// settings that identify a group. For a run on a single device, settings of how ranks work
 /// together are left out, except the mode.
 Conditions group_key_of(const results::Run& run);
-
-/// The keys that have several values, or that some of the conditions lack.
-std::vector<std::string> differing_keys(const std::vector<Conditions>& all);
 
 /// Whether a word of --ignore names the key: the key, the key without its section ("cpu" for
 /// host.cpu), "host" for hosts, or a beginning of the key and '*'.

@@ -11,7 +11,7 @@
 #include "report/model/chosen_runs.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/ladder.hpp"
-#include "report/model/messages.hpp"
+#include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 

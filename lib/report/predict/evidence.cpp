@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/numbers.hpp"
-#include "report/model/messages.hpp"
 #include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/settings.hpp"

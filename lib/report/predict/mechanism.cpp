@@ -13,7 +13,7 @@
 #include "base/text.hpp"
 #include "forecast/step.hpp"
 #include "report/model/groups.hpp"
-#include "report/model/messages.hpp"
+#include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/evidence.hpp"
 

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "report/frame/frame.hpp"
-#include "report/model/messages.hpp"
 #include "report/model/network.hpp"
 #include "unit/report/comm_runs_sample.hpp"
 #include "unit/report/io_runs_sample.hpp"
