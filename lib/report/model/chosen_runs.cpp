@@ -34,9 +34,8 @@ bool equal(const std::string& actual, const std::string& wanted) {
 bool stands(const std::string& actual, std::string_view relation, const std::string& wanted) {
     if (!is_order(relation)) return equal(actual, wanted);
     const auto a = base::number_in(actual), b = base::number_in(wanted);
-    if (!a || !b) return false;
-    return relation.front() == '<' ? *a < *b || (relation == "<=" && *a == *b)
-                                   : *a > *b || (relation == ">=" && *a == *b);
+    return a && b &&
+           ((relation.front() == '<' ? *a < *b : *a > *b) || (relation.ends_with('=') && *a == *b));
 }
 
 bool is_number(const std::string& text) {

@@ -72,35 +72,23 @@ Cores gpus_of(const Run& run, const std::vector<HostRow>& rows) {
 // Ranks of a host that share CPUs, directly or through other ranks.
 struct Sharers {
     std::set<std::size_t> cpus;
-    std::size_t threads, useful;      // useful: at most as many threads of each rank as it has CPUs
-    std::string oversubscribed = {};  // a rank with more threads than CPUs
+    std::size_t threads, useful;  // useful: at most as many threads of each rank as it has CPUs
 };
 
 // Joins the rank with all ranks with which it shares CPUs.
 void add(std::vector<Sharers>& of_host, Sharers rank) {
-    const bool over = !rank.oversubscribed.empty();
     std::erase_if(of_host, [&](const Sharers& other) {
         if (std::ranges::none_of(other.cpus, [&](auto cpu) { return rank.cpus.contains(cpu); }))
             return false;
         rank.cpus.insert(other.cpus.begin(), other.cpus.end());
         rank.threads += other.threads;
         rank.useful += other.useful;
-        if (!over && !other.oversubscribed.empty()) rank.oversubscribed = other.oversubscribed;
         return true;
     });
     of_host.push_back(std::move(rank));
 }
 
-// Counts the cores of ranks that share CPUs: at most their cores, and at most as many as their
-// threads can use.
-void count(Cores& cores, const Sharers& ranks) {
-    const std::size_t there = ranks.cpus.size();
-    if (!ranks.oversubscribed.empty()) cores.oversubscription = ranks.oversubscribed;
-    if (ranks.useful > there)
-        cores.oversubscription = threads_on(ranks.threads, "compute thread", there, cores.unit);
-    cores.count += std::min(ranks.useful, there);
-}
-
+// Ranks that share CPUs count at most their cores, and at most as many as their threads can use.
 Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
     std::map<std::string, std::vector<Sharers>> hosts;
     const bool physical =
@@ -111,16 +99,20 @@ Cores cpus_of(const Run& run, const std::vector<HostRow>& rows) {
         const std::size_t threads = threads_of(run, row);
         if (!own) return {.why_not = "the CPUs of its ranks are not stored"};
         if (threads == 0) return {.why_not = "its number of compute threads is not stored"};
-        Sharers rank{*own, threads, std::min(threads, own->size())};
         if (threads > own->size())
-            rank.oversubscribed =
+            cores.oversubscription =
                 threads_on(threads, "compute thread", own->size(), cores.unit) + " of a rank";
-        add(hosts[row.host], std::move(rank));
+        add(hosts[row.host], {*own, threads, std::min(threads, own->size())});
     }
     const auto quota = base::number_in(run.fact(fact::kCpuQuota));  // per host
     for (const auto& [name, host] : hosts) {
         const std::size_t before = cores.count;
-        for (const auto& ranks : host) count(cores, ranks);
+        for (const auto& [cpus, threads, useful] : host) {
+            if (useful > cpus.size())
+                cores.oversubscription =
+                    threads_on(threads, "compute thread", cpus.size(), cores.unit);
+            cores.count += std::min(useful, cpus.size());
+        }
         if (!quota || !(*quota > 0) || static_cast<double>(cores.count - before) <= *quota)
             continue;
         cores.oversubscription = fmt::format("threads on {}, but the cgroup allows {:g}",

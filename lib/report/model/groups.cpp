@@ -262,16 +262,10 @@ std::vector<Caveat> Groups::caveats_of(std::size_t group) const {
         return static_cast<std::size_t>(std::ranges::count_if(
             members(group), [&](std::size_t run) { return runs_.rows[run].has(kind); }));
     };
-    const auto add = [&](CaveatKind kind) {
-        if (const std::size_t some = count(kind); some > 0)
-            caveats.push_back({kind, some_runs(some, runs)});
-    };
-    add(CaveatKind::oversubscribed);
-    if (!caveats.empty()) {
-        std::string& some = caveats.back().what;
-        const bool in_all = count(CaveatKind::oversubscribed) == runs;
-        some = cores(group).oversubscription + (in_all ? "" : ", " + some);
-    }
+    if (const std::size_t some = count(CaveatKind::oversubscribed); some > 0)
+        caveats.push_back(
+            {CaveatKind::oversubscribed,
+             cores(group).oversubscription + (some == runs ? "" : ", " + some_runs(some, runs))});
     if (count(CaveatKind::not_summed) > 0) caveats.push_back({CaveatKind::not_summed});
     if (const OtherLoad others = load(group); others.busy > 0 || others.measured < runs)
         caveats.push_back({others.busy > 0 ? CaveatKind::other_load : CaveatKind::load_not_measured,
@@ -281,7 +275,8 @@ std::vector<Caveat> Groups::caveats_of(std::size_t group) const {
         caveats.push_back({CaveatKind::left_out, invalid});
     for (const CaveatKind kind :
          {CaveatKind::not_converged, CaveatKind::exit_7, CaveatKind::cut_short})
-        add(kind);
+        if (const std::size_t some = count(kind); some > 0)
+            caveats.push_back({kind, some_runs(some, runs)});
     Names differing = varying(group);
     std::erase_if(differing,
                   [&](const auto& name) { return std::ranges::count(query_.keys, name) > 0; });
