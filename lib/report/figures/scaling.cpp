@@ -90,7 +90,7 @@ Cell rate_over(const Groups& groups, const Scaling& scaling, const Curve& curve,
     const auto fewer = groups.cores(from).count, more = groups.cores(to).count;
     if (per_doubling && (fewer == 0 || more <= fewer)) return {};
     const auto [ratio, ci] = model::speedup_of(groups, from, to);
-    const double work = weak ? scaling.rows[to].weak.work / scaling.rows[from].weak.work : 1,
+    const double work = weak ? scaling.weak_work(to) / scaling.weak_work(from) : 1,
                  power = per_doubling ? 1 / std::log2(base::real(more) / base::real(fewer)) : 1;
     const auto f = [&](double x) { return std::pow(x * work, power); };
     return {f(ratio), {f(ci.low), f(ci.high)}};
@@ -107,7 +107,7 @@ void add_notes(Frame& frame, const std::vector<Curve>& curves, const Groups& gro
             frame.notes.push_back(note);
     for (const auto& finding : scaling.findings)
         if (groups.command(finding.row) == kind.command &&
-            scaling.rows[finding.row].is_weak() == kind.weak)
+            scaling.is_weak(finding.row) == kind.weak)
             frame.notes.push_back(sentence(finding));
 }
 
@@ -120,7 +120,6 @@ Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Sca
     for (const auto& curve : curves)
         for (std::size_t i = 0; i < curve.groups.size(); ++i) {
             const std::size_t group = curve.groups[i];
-            const auto& scaled = scaling.rows[group];
             const auto take = [&](std::size_t column) {
                 if (column < table.columns.size())
                     frame.put(table.columns[column], table.at(group, column));
@@ -135,10 +134,10 @@ Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Sca
                 take(table.find(name, Role::derived));
             take(table.find(kind.time, Role::measured));
             if (kind.weak) take(table.find(vocabulary::kThroughput, Role::measured));
-            const auto& [efficiency, ci] = (kind.weak ? scaled.weak : scaled.strong).efficiency;
             put("speedup", "", rate_over(groups, scaling, curve, kind.weak, i, false));
             put("efficiency", "efficiency over the base, per " + scaling.unit,
-                i == 0 ? Cell(1) : Cell(efficiency, ci));
+                i == 0 ? Cell(1)
+                       : scaling.at(group, kind.weak ? "weak_efficiency" : "strong_efficiency"));
             put("speedup_per_doubling", "speedup per doubling",
                 rate_over(groups, scaling, curve, kind.weak, i, true));
         }

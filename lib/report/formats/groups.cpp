@@ -37,18 +37,18 @@ std::string conditions_of(const Groups& groups) {
 
 void add_notes(Frame& frame, const Groups& groups, const model::Scaling& scaling) {
     std::set<std::size_t> bases;
-    for (const auto& row : scaling.rows)
-        for (const std::size_t base : {row.strong.baseline, row.weak.baseline})
-            if (base != model::kNoBaseline && bases.insert(base).second)
-                frame.notes.push_back(model::baseline_note(groups, base));
-    if (scaling.has_strong() && scaling.over.empty())
+    for (const std::size_t group : groups.all())
+        for (const bool weak : {false, true})
+            if (const auto base = scaling.baseline(group, weak); base && bases.insert(*base).second)
+                frame.notes.push_back(model::baseline_note(groups, *base));
+    if (scaling.shows("speedup") && scaling.over.empty())
         frame.notes.emplace_back(
             "speedup = T(baseline) / T; if batches differ, the ratio of rates");
-    if (scaling.has_strong() && !scaling.over.empty())
+    if (scaling.shows("efficiency"))
         frame.notes.push_back(
             fmt::format("speedup = T(baseline) / T; efficiency = speedup / ({0}s / baseline {0}s)",
                         scaling.unit));
-    if (scaling.has_weak())
+    if (scaling.shows("weak_efficiency"))
         frame.notes.push_back(
             fmt::format("weak efficiency = T(baseline) / T x (global batch / baseline's) / ({0}s / "
                         "baseline {0}s)",
@@ -74,10 +74,10 @@ Frame frame_of(const Groups& groups, const model::Scaling& scaling) {
     const Frame& table = scaling.table;
     Places shown = table.all(Role::key);
     shown.push_back(table.find("runs"));
-    if (!scaling.over.empty() && (scaling.has_strong() || scaling.has_weak()))
+    if (scaling.shows("efficiency") || scaling.shows("weak_efficiency"))
         shown.push_back(table.find("cores"));
     for (std::size_t i = groups.table().columns.size(); i < table.columns.size(); ++i)
-        shown.push_back(i);  // columns appended by the scaling
+        if (table.columns[i].role == Role::derived) shown.push_back(i);
     const Places measured = table.all(Role::measured);
     shown.insert(shown.end(), measured.begin(), measured.end());
     Frame frame = table.select(shown);
@@ -109,15 +109,15 @@ std::string written(const Groups& all, const Write& write) {
 }
 
 // The library writes NaN and infinities as null.
-Json ratio_json(const stats::RatioEstimate& estimate) {
-    if (std::isnan(estimate.ratio)) return nullptr;
-    return {
-        {"value", estimate.ratio}, {"ci95_low", estimate.ci.low}, {"ci95_high", estimate.ci.high}};
+Json ratio_json(const Cell& ratio) {
+    if (!ratio.is_number()) return nullptr;
+    return {{"value", ratio.number},
+            {"ci95_low", ratio.interval.low},
+            {"ci95_high", ratio.interval.high}};
 }
 
 Json group_json(const Groups& groups, const model::Scaling& scaling, std::size_t group) {
     const Frame& table = scaling.table;
-    const model::ScalingRow& row = scaling.rows[group];
     const model::Cores cores = groups.cores(group);
     Json key = Json::object(), measurements = Json::array(), marks = Json::array(),
          ids = Json::array();
@@ -145,10 +145,10 @@ Json group_json(const Groups& groups, const model::Scaling& scaling, std::size_t
             {"computed_on_unit", cores.unit},
             {"oversubscribed", cores.oversubscription},
             {"measurements", measurements},
-            {"is_base", row.is_baseline},
-            {"speedup", ratio_json(row.speedup)},
-            {"strong_efficiency", ratio_json(row.strong.efficiency)},
-            {"weak_efficiency", ratio_json(row.weak.efficiency)},
+            {"is_base", scaling.is_baseline(group)},
+            {"speedup", ratio_json(scaling.at(group, "speedup"))},
+            {"strong_efficiency", ratio_json(scaling.at(group, "strong_efficiency"))},
+            {"weak_efficiency", ratio_json(scaling.at(group, "weak_efficiency"))},
             {"marks", marks}};
 }
 

@@ -49,6 +49,7 @@ struct Cell {
     Cell(std::string words) : text(std::move(words)) {}
     Cell(const char* words) : text(words) {}
     Cell(double value, stats::Interval ci = {}) : number(value), interval(ci) {}
+    Cell(const stats::RatioEstimate& found) : number(found.ratio), interval(found.ci) {}
     Cell(std::integral auto count) : number(static_cast<double>(count)) {}
 
     bool is_number() const { return number == number; }
@@ -63,7 +64,8 @@ enum class Role {
     factor,     ///< a setting or fact that numbers depend on: equal in repetitions
     place,      ///< a property of the machine that a row and its baseline should share
     measured,
-    table  ///< the rows of a table that the run stored
+    scaling,  ///< of a row and its baseline
+    table     ///< the rows of a table that the run stored
 };
 
 struct Column {

@@ -23,8 +23,9 @@ using Names = std::vector<std::string>;
 // baseline.
 constexpr double kMostEfficiency = 1.2;
 
-bool too_efficient(const stats::RatioEstimate& efficiency) {
-    return (std::isnan(efficiency.ci.low) ? efficiency.ratio : efficiency.ci.low) > kMostEfficiency;
+bool too_efficient(const Cell& efficiency) {
+    const double low = efficiency.interval.low;
+    return (std::isnan(low) ? efficiency.number : low) > kMostEfficiency;
 }
 
 // Whether `hosts` lack a host of the baseline. Additional hosts do not count, since more ranks need
@@ -34,6 +35,11 @@ bool is_elsewhere(const std::string& hosts, const std::string& of_base) {
     return std::ranges::any_of(
         some, [&](const auto& host) { return std::ranges::find(all, host) == all.end(); });
 }
+
+struct Baseline {
+    std::size_t group = 0;
+    double work = 1;  // of all ranks of the scaled group, relative to the baseline
+};
 
 // Finds the baseline of each group, and compares the two.
 class Baselines {
@@ -60,20 +66,24 @@ class Baselines {
         }
     }
 
-    ScalingRow row(std::size_t group) const {
+    void scale(Scaling& scaling, std::size_t group) const {
         const auto bases = candidates(group);
-        ScalingRow row{.width = widths_[group],
-                       .curve = curves_[group],
-                       .strong = first_of(bases, group, false),
-                       .weak = first_of(bases, group, true)};
-        for (BaselineComparison* against : {&row.strong, &row.weak})
-            if (against->exists()) judge(*against, group, row.caveats);
-        if (row.strong.exists())
-            row.speedup = speedup_of(groups_, row.strong.baseline, group);
-        else if (!row.weak.exists() && !bases.empty())
-            row.caveats.push_back(
+        auto& caveats = scaling.table.rows[group].caveats;
+        scaling.put(group, "width", widths_[group]);
+        scaling.put(group, "curve", curves_[group]);
+        bool scaled = false;
+        for (const std::string kind : {"strong", "weak"})
+            if (const auto base = first_of(bases, group, kind == "weak")) {
+                scaled = true;
+                scaling.put(group, kind + "_base", base->group);
+                scaling.put(group, kind + "_work", base->work);
+                scaling.put(group, kind + "_efficiency", judge(*base, group, caveats));
+            }
+        if (const auto base = scaling.baseline(group, false))
+            scaling.put(group, "speedup", speedup_of(groups_, *base, group));
+        if (!scaled && !bases.empty())
+            caveats.push_back(
                 {CaveatKind::other_work, some_of(other_work(bases.front(), group), 4)});
-        return row;
     }
 
   private:
@@ -97,13 +107,13 @@ class Baselines {
 
     // The search stops at a candidate that pools different work: no baseline is better than an
     // unexpected one.
-    BaselineComparison first_of(const std::vector<std::size_t>& candidates, std::size_t group,
-                                bool weak) const {
+    std::optional<Baseline> first_of(const std::vector<std::size_t>& candidates, std::size_t group,
+                                     bool weak) const {
         for (const std::size_t base : candidates) {
             if (!pooled_work(base).empty()) break;
-            if (const auto work = growth_of_work(base, group, weak)) return {base, *work};
+            if (const auto work = growth_of_work(base, group, weak)) return Baseline{base, *work};
         }
-        return {};
+        return std::nullopt;
     }
 
     // The work of a step or job relative to the baseline's; nullopt if the two groups give no
@@ -148,9 +158,9 @@ class Baselines {
         return names;
     }
 
-    // Computes the efficiency, and adds caveats about the comparison.
-    void judge(BaselineComparison& against, std::size_t group, std::vector<Caveat>& caveats) const {
-        const std::size_t base = against.baseline;
+    // Returns the efficiency, and adds caveats about the comparison.
+    Cell judge(const Baseline& baseline, std::size_t group, std::vector<Caveat>& caveats) const {
+        const std::size_t base = baseline.group;
         const Cores cores = groups_.cores(group), base_cores = groups_.cores(base);
         const bool loaders = over_ == setting::kWorkers && groups_.command(group) == "train";
         const std::string why = loaders ? "loader threads share the cores that compute"
@@ -164,12 +174,14 @@ class Baselines {
         if (const auto own = groups_.load(group), its = groups_.load(base); own.differs_from(its))
             add(CaveatKind::load_differs, fmt::format("{}; baseline: {}", own.text(), its.text()));
         add(CaveatKind::no_efficiency, why);
-        if (!why.empty()) return;
+        if (!why.empty()) return {};
         const auto [ratio, ci] = speedup_of(groups_, base, group);
-        const double factor = against.work * base::real(base_cores.count) / base::real(cores.count);
-        against.efficiency = {ratio * factor, {ci.low * factor, ci.high * factor}};
-        if (too_efficient(against.efficiency))
+        const double factor =
+            baseline.work * base::real(base_cores.count) / base::real(cores.count);
+        const Cell efficiency{ratio * factor, {ci.low * factor, ci.high * factor}};
+        if (too_efficient(efficiency))
             add(CaveatKind::too_efficient, fmt::format("{}", kMostEfficiency));
+        return efficiency;
     }
 
     // Properties of the machine that differ from the baseline's, with both values.
@@ -226,37 +238,32 @@ Scaling nothing_scaled(const Groups& groups, const std::string& over) {
     for (const std::size_t group : groups.all())
         if (const Cores cores = groups.cores(group); cores.known()) units.insert(cores.unit);
     return {over, units.empty() ? "core or GPU" : base::join({units.begin(), units.end()}, " or "),
-            std::vector<ScalingRow>(groups.size())};
+            groups.table()};
 }
 
-// A row that is a baseline shows a weak efficiency only if it has a baseline in weak scaling
-// itself.
-Cell ratio_cell(const stats::RatioEstimate& found, const ScalingRow& row, bool weak) {
-    if (std::isnan(found.ratio) || (weak && row.is_baseline && !row.is_weak()))
-        return row.is_baseline ? "baseline" : "";
-    return {found.ratio, found.ci};
-}
-
-// Marks the baselines, and appends columns and caveats to the groups' table.
+// Marks the baselines, and appends the columns to show. A row that is a baseline shows a weak
+// efficiency only if it has a baseline in weak scaling itself.
 void append_columns(Scaling& scaling, const Groups& groups) {
-    for (const auto& row : scaling.rows)
-        for (const std::size_t base : {row.strong.baseline, row.weak.baseline})
-            if (base != kNoBaseline) scaling.rows[base].is_baseline = true;
-    scaling.table = groups.table();
-    for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
-        const ScalingRow& row = scaling.rows[i];
-        const auto append = [&](const char* name, const std::string& head,
-                                const stats::RatioEstimate& found, bool weak = false) {
+    const auto all = groups.all();
+    const bool weak = std::ranges::any_of(all, [&](auto i) { return scaling.is_weak(i); }),
+               strong = std::ranges::any_of(
+                   all, [&](auto i) { return scaling.baseline(i, false) && !scaling.is_weak(i); });
+    for (const std::size_t i : all)
+        for (const bool of_weak : {false, true})
+            if (const auto base = scaling.baseline(i, of_weak)) scaling.put(*base, "is_base", 1);
+    for (const std::size_t i : all) {
+        const bool is_base = scaling.is_baseline(i);
+        const auto append = [&](const char* name, const std::string& head, Cell ratio) {
+            if (!ratio.is_number()) ratio = is_base ? "baseline" : "";
             scaling.table.set(i, {.name = name, .unit = "1", .interval = true, .head = head},
-                              ratio_cell(found, row, weak));
+                              ratio);
         };
-        if (scaling.has_strong()) append("speedup", "", row.speedup);
-        if (scaling.has_strong() && !scaling.over.empty())
-            append("efficiency", "efficiency/" + scaling.unit, row.strong.efficiency);
-        if (scaling.has_weak())
-            append("weak_efficiency", "weak efficiency/" + scaling.unit, row.weak.efficiency, true);
-        auto& caveats = scaling.table.rows[i].caveats;
-        caveats.insert(caveats.end(), row.caveats.begin(), row.caveats.end());
+        if (strong) append("speedup", "", scaling.at(i, "speedup"));
+        if (strong && !scaling.over.empty())
+            append("efficiency", "efficiency/" + scaling.unit, scaling.at(i, "strong_efficiency"));
+        if (weak)
+            append("weak_efficiency", "weak efficiency/" + scaling.unit,
+                   is_base && !scaling.is_weak(i) ? Cell() : scaling.at(i, "weak_efficiency"));
     }
     if (const auto cores = scaling.table.find("cores"); cores < scaling.table.columns.size())
         scaling.table.columns[cores].head = scaling.unit + "s";
@@ -264,22 +271,34 @@ void append_columns(Scaling& scaling, const Groups& groups) {
 
 }  // namespace
 
-bool Scaling::has_strong() const {
-    return std::ranges::any_of(rows, &ScalingRow::is_strong) ||
-           (!has_weak() &&
-            std::ranges::any_of(rows, [](const auto& row) { return row.strong.exists(); }));
+const Cell& Scaling::at(std::size_t group, std::string_view column) const {
+    return table.at(group, table.find(column, Role::scaling));
 }
 
-bool Scaling::has_weak() const {
-    return std::ranges::any_of(rows, &ScalingRow::is_weak);
+void Scaling::put(std::size_t group, std::string column, Cell cell) {
+    table.set(group, {.name = std::move(column), .role = Role::scaling}, std::move(cell));
+}
+
+std::optional<std::size_t> Scaling::baseline(std::size_t group, bool weak) const {
+    const Cell& base = at(group, weak ? "weak_base" : "strong_base");
+    return base.is_number() ? std::optional(static_cast<std::size_t>(base.number)) : std::nullopt;
+}
+
+double Scaling::weak_work(std::size_t group) const {
+    const Cell& work = at(group, "weak_work");
+    return work.is_number() ? work.number : 1;
+}
+
+bool Scaling::shows(std::string_view column) const {
+    return table.find(column, Role::derived) < table.columns.size();
 }
 
 Scaling scaling_over(const Groups& groups, const std::string& over) {
     Scaling scaling = nothing_scaled(groups, over);
     if (groups.size() > kMostScaled) return scaling;
     const Baselines baselines(groups, over);
-    for (std::size_t i = 0; i < groups.size(); ++i)
-        if (groups.valid(i)) scaling.rows[i] = baselines.row(i);
+    for (const std::size_t group : groups.all())
+        if (groups.valid(group)) baselines.scale(scaling, group);
     append_columns(scaling, groups);
     add_findings(scaling, groups);
     return scaling;
@@ -287,7 +306,6 @@ Scaling scaling_over(const Groups& groups, const std::string& over) {
 
 Scaling scaling_of(const Groups& groups) {
     Scaling scaling = nothing_scaled(groups, "");
-    scaling.table = groups.table();
     if (groups.size() == 0 || groups.size() > kMostScaled) return scaling;
     for (const auto key : {setting::kRanks, setting::kThreads, setting::kWorkers})
         if (scaling.over.empty() && varies(groups, key))
@@ -298,12 +316,11 @@ Scaling scaling_of(const Groups& groups) {
 }
 
 std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, bool weak) {
-    const auto width = [&](std::size_t i) { return scaling.rows[i].width; };
+    const auto width = [&](std::size_t i) { return scaling.width(i); };
     std::map<std::pair<std::size_t, std::string>, std::vector<std::size_t>> met;
-    for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
-        const BaselineComparison& against = weak ? scaling.rows[i].weak : scaling.rows[i].strong;
-        if (against.exists()) met[{against.baseline, scaling.rows[i].curve}].push_back(i);
-    }
+    for (const std::size_t i : groups.all())
+        if (const auto base = scaling.baseline(i, weak))
+            met[{*base, scaling.at(i, "curve").text}].push_back(i);
     std::vector<Curve> curves;
     std::vector<std::size_t> last;
     for (auto& [key, points] : met) {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <functional>
-#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,43 +15,31 @@
 
 namespace ranklab::report::model {
 
-inline constexpr std::size_t kNoBaseline = std::numeric_limits<std::size_t>::max();
-
-/// A group against its baseline in one kind of scaling.
-struct BaselineComparison {
-    std::size_t baseline = kNoBaseline;    ///< index of a group
-    double work = 1;                       ///< of all ranks, relative to the baseline
-    stats::RatioEstimate efficiency = {};  ///< per core or GPU; NaN: none
-
-    bool exists() const { return baseline != kNoBaseline; }
-};
-
-/// The scaling of one group. Strong scaling: the same work in total; weak scaling: the same work
-/// per rank. A group with as many ranks as its baseline has both.
-struct ScalingRow {
-    double width = 0;  ///< number of ranks, threads or workers
-    /// Equal for groups that differ only in the width and the batch sizes.
-    std::string curve = {};
-    BaselineComparison strong = {}, weak = {};
-    stats::RatioEstimate speedup = {};  ///< T(strong baseline) / T; NaN: none
-    bool is_baseline = false;
-    std::vector<Caveat> caveats = {};
-
-    bool is_weak() const { return weak.exists() && weak.work != 1; }
-    bool is_strong() const { return strong.exists() && !is_weak(); }
-};
-
+/// Strong scaling: the same work in total; weak scaling: the same work per rank. A group with as
+/// many ranks as its baseline has both.
 struct Scaling {
-    std::string over;  ///< the scaled key: ranks, threads or workers; "": none
-    std::string unit;  ///< of efficiency, which is per "core", "CPU", "GPU" or "core or GPU"
-    std::vector<ScalingRow> rows;  ///< one per group
-    std::vector<Finding> findings = {};
-    /// The groups' table, to which the scaling appends the columns "speedup", "efficiency" and
-    /// "weak_efficiency" (those that some row has) and the caveats of `rows`.
+    std::string over = {};  ///< the scaled key: ranks, threads or workers; "": none
+    std::string unit = {};  ///< of efficiency, which is per "core", "CPU", "GPU" or "core or GPU"
+    /// The groups' table with caveats of the comparisons and columns of the role `scaling`: "width"
+    /// (number of ranks, threads or workers), "curve" (equal for groups that differ only in the
+    /// width and the batch sizes), "strong_base" and "weak_base" (rows of the baselines),
+    /// "strong_work" and "weak_work" (of all ranks, relative to the baseline), "speedup" (T(strong
+    /// baseline) / T), "strong_efficiency" and "weak_efficiency" (per core or GPU), "is_base". To
+    /// be shown: "speedup", "efficiency" and "weak_efficiency", those that some row has.
     Frame table = {};
+    std::vector<Finding> findings = {};
 
-    bool has_strong() const;
-    bool has_weak() const;
+    /// A cell of the role `scaling`; empty: none.
+    const Cell& at(std::size_t group, std::string_view column) const;
+    void put(std::size_t group, std::string column, Cell cell);
+    double width(std::size_t group) const { return at(group, "width").number; }
+    std::optional<std::size_t> baseline(std::size_t group, bool weak) const;
+    /// 1 without a baseline in weak scaling, and for as many ranks as it has.
+    double weak_work(std::size_t group) const;
+    bool is_weak(std::size_t group) const { return weak_work(group) != 1; }
+    bool is_baseline(std::size_t group) const { return at(group, "is_base").is_number(); }
+    /// Whether the table has this column to show.
+    bool shows(std::string_view column) const;
 };
 
 inline constexpr std::size_t kMostScaled = 200;  ///< more groups are not scaled

@@ -42,15 +42,15 @@ stats::Difference advantage(const Groups& groups, const std::string& measurement
 }
 
 // The best of at least two rows in a measurement that all of them have; Holm's correction allows
-// for comparing it with each. `baseline`: one of the rows, or kNoBaseline.
+// for comparing it with each. `baseline`: one of the rows, or none.
 Finding best_of(const Groups& groups, const std::string& measurement, Rows rows,
-                std::size_t baseline, const RowNames& name) {
+                std::optional<std::size_t> baseline, const RowNames& name) {
     std::ranges::stable_sort(rows, {}, [&](std::size_t row) {
         const double value = groups.estimate(row, measurement).number;
         return std::isnan(value) ? HUGE_VAL : is_more_better(measurement) ? -value : value;
     });
     const std::size_t best = rows.front();
-    const std::size_t against = best == baseline || baseline == kNoBaseline ? rows[1] : baseline;
+    const std::size_t against = best == baseline ? rows[1] : baseline.value_or(rows[1]);
     Finding finding{
         .verdict = best == baseline ? Verdict::fastest_of_others : Verdict::fastest,
         .subject = name(best),
@@ -129,13 +129,11 @@ std::size_t usual_row(const Groups& groups, const std::string& key, const Rows& 
 
 void add_fastest(Scaling& scaling, const Groups& groups) {
     InsertionOrderedMap<std::size_t, Rows> of_base;
-    for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
-        const BaselineComparison& strong = scaling.rows[i].strong;
-        if (!strong.exists() || scaling.rows[i].is_weak() || !counts(groups, i) ||
-            !counts(groups, strong.baseline))
-            continue;
-        auto& rows = of_base[strong.baseline];
-        if (rows.empty()) rows.push_back(strong.baseline);
+    for (const std::size_t i : groups.all()) {
+        const auto base = scaling.baseline(i, false);
+        if (!base || scaling.is_weak(i) || !counts(groups, i) || !counts(groups, *base)) continue;
+        auto& rows = of_base[*base];
+        if (rows.empty()) rows.push_back(*base);
         rows.push_back(i);
     }
     for (auto& rows : of_base.all()) {
@@ -147,17 +145,18 @@ void add_fastest(Scaling& scaling, const Groups& groups) {
 }
 
 Finding weak_finding(const Scaling& scaling, const Groups& groups, std::size_t row) {
-    const auto& [base, work, efficiency] = scaling.rows[row].weak;
+    const std::size_t base = *scaling.baseline(row, true);
+    const auto& [text, efficiency, ci] = scaling.at(row, "weak_efficiency");
     Finding finding{.verdict = Verdict::weak_scaling,
                     .subject = groups.name(row),
                     .row = row,
                     .against = groups.name(base),
-                    .ratio = efficiency,
+                    .ratio = {efficiency, ci},
                     .unit = scaling.unit};
-    if (std::isnan(efficiency.ratio)) {
+    if (std::isnan(efficiency)) {
         finding.verdict = Verdict::no_efficiency;
         finding.value = why_no_efficiency(groups.cores(base), groups.cores(row));
-    } else if (std::isnan(efficiency.ci.low)) {
+    } else if (std::isnan(ci.low)) {
         finding.verdict = Verdict::weak_scaling_undecided;
         finding.value = "too few runs for an interval";
     } else if (groups.load(base).differs_from(groups.load(row))) {
@@ -169,13 +168,12 @@ Finding weak_finding(const Scaling& scaling, const Groups& groups, std::size_t r
 
 void add_weak(Scaling& scaling, const Groups& groups) {
     InsertionOrderedMap<std::pair<std::size_t, std::string>, Rows> widest;
-    for (std::size_t i = 0; i < scaling.rows.size(); ++i) {
-        const ScalingRow& row = scaling.rows[i];
-        if (!row.is_weak() || !counts(groups, i)) continue;
-        auto& most = widest[{row.weak.baseline, row.curve}];
-        const double width = most.empty() ? 0 : scaling.rows[most.front()].width;
-        if (width < row.width) most.clear();
-        if (width <= row.width) most.push_back(i);
+    for (const std::size_t i : groups.all()) {
+        if (!scaling.is_weak(i) || !counts(groups, i)) continue;
+        auto& most = widest[{*scaling.baseline(i, true), scaling.at(i, "curve").text}];
+        const double width = most.empty() ? 0 : scaling.width(most.front());
+        if (width < scaling.width(i)) most.clear();
+        if (width <= scaling.width(i)) most.push_back(i);
     }
     for (const auto& most : widest.all())
         for (const std::size_t i : most)
@@ -291,7 +289,8 @@ std::vector<Finding> findings_of(const Groups& groups, const Comparison& one,
                              .ratio = advantage(groups, one.measurement, one.base, row).ratio});
     if (!found.empty()) return found;
     const bool timed = groups.command(one.base) != "comm";
-    found = {best_of(groups, one.measurement, one.rows, timed ? one.base : kNoBaseline, name)};
+    found = {best_of(groups, one.measurement, one.rows,
+                     timed ? std::optional(one.base) : std::nullopt, name)};
     if (!timed) found.back().value += " of " + one.measurement;
     return found;
 }
@@ -302,10 +301,10 @@ void compare_ways(Scaling& scaling, const Groups& groups) {
         if (scaled || std::ranges::count(groups.apart(), key) > 0) continue;
         for (const auto& one : comparisons_over(groups, key)) {
             for (const std::size_t row : one.rows)
-                if (scaling.over.empty() && row != one.base && !scaling.rows[row].strong.exists()) {
-                    scaling.rows[row].strong.baseline = one.base;
-                    scaling.rows[row].speedup =
-                        advantage(groups, one.measurement, row, one.base).ratio;
+                if (scaling.over.empty() && row != one.base && !scaling.baseline(row, false)) {
+                    scaling.put(row, "strong_base", one.base);
+                    scaling.put(row, "speedup",
+                                advantage(groups, one.measurement, row, one.base).ratio);
                 }
             std::ranges::move(findings_of(groups, one, names_in(groups)),
                               std::back_inserter(scaling.findings));
