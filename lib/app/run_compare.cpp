@@ -79,12 +79,14 @@ std::string written(const report::compare::Comparison& comparison,
 int show(const options::Options& given, const Words& /*words*/) {
     const auto asked = given.fields<CompareSettings>();
     const auto& sides = given.positional();
-    const report::compare::CompareQuery query{sides[0], sides[1], asked.file, asked.where};
+    // Sides named by label: an option in which they differ is meant.
+    const bool by_label = sides[0].starts_with("label:") && sides[1].starts_with("label:");
     const report::compare::Gate gate{asked.fail_on_regression.has_value(), asked.strict};
     const report::compare::CompareOptions how{min_effect_of(asked), listed(asked.measure),
                                               listed(asked.ignore), asked.with_unverified,
-                                              query.by_label() && !gate.fail_on_regression};
-    const auto [a, b] = report::compare::read_sides(query);
+                                              by_label && !gate.fail_on_regression};
+    const auto a = report::compare::read_side(sides[0], asked.file, asked.where),
+               b = report::compare::read_side(sides[1], asked.file, asked.where);
     const auto comparison = report::compare::compare(a, b, how);
     write_report(asked.output,
                  [&](const auto& sink) { sink(written(comparison, gate, asked.format)); });

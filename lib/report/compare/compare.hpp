@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "report/model/conditions.hpp"
@@ -32,18 +31,11 @@ struct Side {
 };
 using Runs = std::vector<const results::Run*>;
 
-struct CompareQuery {
-    std::string a, b;                                   ///< FILE, label:TEXT, rev:HEX or id:RUN
-    std::filesystem::path file = "results/ranklab.h5";  ///< searched for labels, revisions and ids
-    std::vector<std::string> where;  ///< conditions on both sides, as in model::Selection
-
-    /// Whether the user named both sides, so that an option in which they differ is meant.
-    bool by_label() const { return a.starts_with("label:") && b.starts_with("label:"); }
-};
-
-/// Reads the runs of both sides, without their samples. Throws OptionError if a side matches no
-/// run.
-std::pair<Side, Side> read_sides(const CompareQuery& query);
+/// Reads the runs of a side, without their samples. `word`: FILE, or label:TEXT, rev:HEX or id:RUN
+/// of runs in `file`; `where`: conditions as in model::Selection. Throws OptionError if no run
+/// matches.
+Side read_side(const std::string& word, const std::filesystem::path& file,
+               const std::vector<std::string>& where);
 
 using Outcome = stats::Verdict;
 std::string name_of(Outcome outcome);  ///< "better" ... "too noisy", "too few runs"

@@ -39,24 +39,21 @@ fs::path file_of(const std::string& word) {
                     base::printable(word, 60)));
 }
 
-Side side_of(const std::string& word, const CompareQuery& asked) {
+}  // namespace
+
+Side read_side(const std::string& word, const fs::path& file,
+               const std::vector<std::string>& where) {
     if (word.empty())
         throw base::OptionError("A and B must not be empty; name files, labels or revisions");
-    model::Choice choice{.conditions = asked.where};
+    model::Choice choice{.conditions = where};
     const bool is_file = !add_condition(choice, word);
-    const fs::path file = is_file ? file_of(word) : asked.file;
-    const model::ChosenRuns runs(results::ResultFile(file), std::move(choice));
-    Side side{is_file ? file.string() : fmt::format("{} in {}", word, file.string()), {}};
+    const fs::path from = is_file ? file_of(word) : file;
+    const model::ChosenRuns runs(results::ResultFile(from), std::move(choice));
+    Side side{is_file ? from.string() : fmt::format("{} in {}", word, from.string()), {}};
     runs.visit(results::Detail::summaries,
                [&](results::Run&& run) { side.runs.push_back(std::move(run)); });
     if (side.runs.empty()) throw base::OptionError(base::trim(runs.nothing()));
     return side;
-}
-
-}  // namespace
-
-std::pair<Side, Side> read_sides(const CompareQuery& asked) {
-    return {side_of(asked.a, asked), side_of(asked.b, asked)};
 }
 
 }  // namespace ranklab::report::compare
