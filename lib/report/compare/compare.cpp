@@ -10,12 +10,14 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "report/compare/match.hpp"
+#include "report/model/chosen_runs.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::compare {
 namespace {
 
+namespace fs = std::filesystem;
 using results::Kind;
 using results::Measurement;
 using results::Run;
@@ -23,6 +25,32 @@ using Names = std::vector<std::string>;
 using Values = std::vector<double>;
 
 constexpr const char* kNotVerified = "not verified";
+constexpr std::size_t kStoredRevision = 12;  // hex digits
+
+// Adds the condition of label:TEXT, rev:HEX or id:RUN; returns false for other words (files).
+bool add_condition(model::Choice& choice, const std::string& word) {
+    const std::string value = word.substr(std::min(word.find(':') + 1, word.size()));
+    if (word.starts_with("label:"))
+        choice.label = value;
+    else if (word.starts_with("rev:"))
+        choice.conditions.push_back(
+            fmt::format("git_revision={}*", value.substr(0, kStoredRevision)));
+    else if (word.starts_with("id:"))
+        choice.conditions.push_back("id=" + value);
+    else
+        return false;
+    return true;
+}
+
+fs::path file_of(const std::string& word) {
+    constexpr std::string_view kPrefix = "file:";
+    std::error_code ignored;
+    if (word.starts_with(kPrefix)) return word.substr(kPrefix.size());
+    if (fs::exists(word, ignored)) return word;
+    throw base::OptionError(
+        fmt::format("there is no file '{0}'; a label is written label:{0}, a revision rev:{0}",
+                    base::printable(word, 60)));
+}
 
 void add_new(Names& names, const std::string& name) {
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -51,7 +79,8 @@ std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     return nothing_verified(run) && !with_unverified ? kNotVerified : "";
 }
 
-Runs usable_runs(const Side& side, SideSummary& summary, bool with_unverified) {
+// The runs that count. Fills the summary; throws Error if no run counts.
+Runs usable_runs(const char* which, const Side& side, SideSummary& summary, bool with_unverified) {
     Runs usable;
     InsertionOrderedMap<std::string, LeftOut> left_out;
     summary.name = side.name;
@@ -71,16 +100,12 @@ Runs usable_runs(const Side& side, SideSummary& summary, bool with_unverified) {
     }
     summary.left_out = left_out.all();
     summary.runs = usable.size();
-    return usable;
-}
-
-void need_runs(const char* which, const SideSummary& side) {
-    if (side.runs > 0) return;
+    if (!usable.empty()) return usable;
     Names reasons;
-    for (const auto& [reason, runs] : side.left_out)
+    for (const auto& [reason, runs] : summary.left_out)
         reasons.push_back(fmt::format("{} {}", runs, reason));
-    const bool unverified =
-        std::ranges::find(side.left_out, kNotVerified, &LeftOut::reason) != side.left_out.end();
+    const bool unverified = std::ranges::find(summary.left_out, kNotVerified, &LeftOut::reason) !=
+                            summary.left_out.end();
     throw base::Error(fmt::format("{} ({}) has no run to compare: {}; measure again{}", which,
                                   base::printable(side.name, 100),
                                   reasons.empty() ? "it is empty" : base::join(reasons, ", "),
@@ -225,6 +250,21 @@ void fill(CompareGroup& group, const CompareOptions& options) {
 
 }  // namespace
 
+Side read_side(const std::string& word, const fs::path& file,
+               const std::vector<std::string>& where) {
+    if (word.empty())
+        throw base::OptionError("A and B must not be empty; name files, labels or revisions");
+    model::Choice choice{.conditions = where};
+    const bool is_file = !add_condition(choice, word);
+    const fs::path from = is_file ? file_of(word) : file;
+    const model::ChosenRuns runs(results::ResultFile(from), std::move(choice));
+    Side side{is_file ? from.string() : fmt::format("{} in {}", word, from.string()), {}};
+    runs.visit(results::Detail::summaries,
+               [&](results::Run&& run) { side.runs.push_back(std::move(run)); });
+    if (side.runs.empty()) throw base::OptionError(base::trim(runs.nothing()));
+    return side;
+}
+
 std::size_t Comparison::count(Outcome outcome) const {
     std::size_t rows = 0;
     for (const auto& group : groups)
@@ -253,10 +293,8 @@ std::optional<Outcome> Comparison::overall() const {
 Comparison compare(const Side& a, const Side& b, const CompareOptions& asked) {
     CompareOptions options = asked;
     Comparison comparison{.min_effect = options.min_effect};
-    const Runs runs_a = usable_runs(a, comparison.a, options.with_unverified);
-    const Runs runs_b = usable_runs(b, comparison.b, options.with_unverified);
-    need_runs("A", comparison.a);
-    need_runs("B", comparison.b);
+    const Runs runs_a = usable_runs("A", a, comparison.a, options.with_unverified),
+               runs_b = usable_runs("B", b, comparison.b, options.with_unverified);
     if (options.one_may_differ)
         std::ranges::move(one_difference(runs_a, runs_b, options.ignore),
                           std::back_inserter(options.ignore));
