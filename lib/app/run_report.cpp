@@ -249,8 +249,8 @@ void write_asked(const ChosenRuns& runs, const ReportSettings& asked, const Sink
 int show(const options::Options& given, const Words& /*words*/) {
     const auto asked = settled(given);
     const ChosenRuns runs = chosen_runs(asked);
-    report::model::refuse_unknown_keys(listed(asked.group_by), {runs.file()});
-    report::model::refuse_unknown_measurements(measurements_asked(asked), {runs.file()});
+    report::model::refuse_unknown_keys(listed(asked.group_by), runs.file());
+    report::model::refuse_unknown_measurements(measurements_asked(asked), runs.file());
     write_report(asked.output, [&](const Sink& sink) {
         write_asked(runs, asked, sink);
         // On stderr, since formats for programs have no place for the message.

@@ -80,11 +80,6 @@ std::set<std::string> keys_of(const Runs& runs) {
     return keys;
 }
 
-std::string value_in(const Conditions& conditions, const std::string& key) {
-    const auto found = conditions.find(key);
-    return found == conditions.end() ? kNothing : found->second;
-}
-
 std::string listed(const Values& values) {
     return some_of(values, 3, " | ", 60);
 }
@@ -99,7 +94,10 @@ std::map<std::string, OfSides> values_by_key(const CompareGroup& one,
          {std::pair{&one.a, &OfSides::first}, {&one.b, &OfSides::second}})
         for (const Run* run : *runs) {
             const auto conditions = conditions_of(*run);
-            for (auto& [key, of_sides] : values) (of_sides.*side).insert(value_in(conditions, key));
+            for (auto& [key, of_sides] : values) {
+                const auto found = conditions.find(key);
+                (of_sides.*side).insert(found == conditions.end() ? kNothing : found->second);
+            }
         }
     return values;
 }

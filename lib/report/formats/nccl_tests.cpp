@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -68,19 +69,17 @@ std::string calls(const Message* one) {
 }
 
 // The messages of one size: out of place, in place.
-struct Line {
-    const Message* places[2] = {nullptr, nullptr};
-};
+using Line = std::array<const Message*, 2>;
 
 std::string row(const Line& line, bool per_iter) {
-    const Message& any = *(line.places[0] != nullptr ? line.places[0] : line.places[1]);
+    const Message& any = *(line[0] != nullptr ? line[0] : line[1]);
     const double root = any.stored.number("root");  // buckets have none
     std::string text =
         fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", any.bytes, any.stored.number("elements"),
                     base::one_line(base::nccl_tests_word(any.dtype)), base::one_line(any.redop),
                     std::isnan(root) ? -1 : root);
-    for (const Message* place : line.places) text += first_columns(place);
-    for (const Message* place : line.places)
+    for (const Message* place : line) text += first_columns(place);
+    for (const Message* place : line)
         if (per_iter) text += calls(place);
     return text + '\n';
 }
@@ -99,7 +98,7 @@ std::string title(const Message& one) {
 std::string block_text(const std::vector<const Message*>& block, bool per_iter) {
     InsertionOrderedMap<std::tuple<std::string, std::string, std::int64_t>, Line> lines;
     for (const Message* one : block)
-        lines[{one->dtype, one->redop, one->bytes}].places[one->in_place() ? 1 : 0] = one;
+        lines[{one->dtype, one->redop, one->bytes}][one->in_place() ? 1 : 0] = one;
     std::string text = title(*block.front()) + head_text(per_iter);
     for (const auto& line : lines.all()) text += row(line, per_iter);
     for (const Message* one : block)

@@ -85,7 +85,7 @@ ChosenRuns::ChosenRuns(results::ResultFile file, Choice choice)
         throw base::OptionError(
             "a run id chooses one run and excludes other choices; leave out one of them",
             {"run", "where", "label", "last"});
-    refuse_unknown_keys(selection_.keys(), {file_});
+    refuse_unknown_keys(selection_.keys(), file_);
     if (!choice_.id.empty()) named_ = {file_.read(choice_.id, Detail::settings)};
     if (choice_.last == 0) return;
     named_ = headers();

@@ -35,27 +35,14 @@ std::string short_name(const std::string& key) {
     return key.substr(key.find('.') + 1);
 }
 
-// The values of a column of texts in the run's tables, each once.
-std::string seen_in_tables(const Run& run, const char* column_name) {
-    std::set<std::string> values;
-    for (const auto& table : run.tables)
-        if (const auto* column = table.find<std::string>(column_name))
-            values.insert(column->begin(), column->end());
-    return fmt::format("{}", fmt::join(values, " "));
-}
-
-// The cache labels of the first read passes. Older versions stored them only in `io_reads`.
-std::string cache_in_table(const Run& run) {
+// Older versions stored the labels of the first read passes only in `io_reads`.
+std::string cache_of(const Run& run) {
+    if (const std::string fact = run.fact(fact::kCache); !fact.empty()) return fact;
     std::set<std::string> labels;
     for (const auto& row : rows_of(run, "io_reads"))
         if (const auto pass = row.text("pass"); pass.empty() || pass == "read 1")
             labels.insert(row.text("cache"));
     return fmt::format("{}", fmt::join(labels, ", "));
-}
-
-std::string cache_of(const Run& run) {
-    const std::string fact = run.fact(fact::kCache);
-    return fact.empty() ? cache_in_table(run) : fact;
 }
 
 bool follows_from_ranks(const std::string& condition) {
@@ -181,9 +168,14 @@ std::string devices_of(const Run& run) {
     return fmt::format("{}", fmt::join(devices, " "));
 }
 
+// Older versions stored the file systems only in tables.
 std::string file_system_of(const Run& run) {
-    const std::string fact = run.fact(fact::kFileSystem);
-    return fact.empty() ? seen_in_tables(run, "file_system") : fact;
+    if (const std::string fact = run.fact(fact::kFileSystem); !fact.empty()) return fact;
+    std::set<std::string> systems;
+    for (const auto& table : run.tables)
+        if (const auto* column = table.find<std::string>("file_system"))
+            systems.insert(column->begin(), column->end());
+    return fmt::format("{}", fmt::join(systems, " "));
 }
 
 std::string fsync_of(const Run& run) {

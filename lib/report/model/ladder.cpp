@@ -161,17 +161,6 @@ Finding advice(Frame& table, const Places& rows) {
     return finding;
 }
 
-void add_findings(Ladder& ladder) {
-    Frame& table = ladder.table;
-    const auto verified = timed(table, true), others = timed(table, false);
-    ladder.findings.push_back(advice(table, verified));
-    if (!others.empty() && !verified.empty() &&
-        time_of(table, others[0]) < time_of(table, verified[0]))
-        ladder.findings.push_back({.verdict = Verdict::faster_but_unverified,
-                                   .subject = table.at(others[0], "strategy").text,
-                                   .value = value_text(table, others[0])});
-}
-
 // Names, speedups and findings. Numbers of a row that failed its verification are dropped.
 void complete(Ladder& ladder, const std::string& baseline) {
     Frame& table = ladder.table;
@@ -181,7 +170,14 @@ void complete(Ladder& ladder, const std::string& baseline) {
     for (std::size_t row = 0; row < table.rows.size(); ++row)
         if (!table.at(row, "speedup").is_number())
             table.set(row, {.name = "speedup"}, time_of(table, ladder.base) / time_of(table, row));
-    if (!table.empty()) add_findings(ladder);
+    if (table.empty()) return;
+    const auto verified = timed(table, true), others = timed(table, false);
+    ladder.findings.push_back(advice(table, verified));
+    if (!others.empty() && !verified.empty() &&
+        time_of(table, others[0]) < time_of(table, verified[0]))
+        ladder.findings.push_back({.verdict = Verdict::faster_but_unverified,
+                                   .subject = table.at(others[0], "strategy").text,
+                                   .value = value_text(table, others[0])});
     for (std::size_t row = 0; row < table.rows.size(); ++row)
         for (const char* column :
              {"write_MiBps", "read_MiBps", "speedup", "files_per_s", "percent_of_ceiling"})

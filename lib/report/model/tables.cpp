@@ -28,12 +28,6 @@ constexpr std::array kWorst{Worst{"io_ranks", "job_s"}, Worst{"waiting", "came_l
                             Worst{"layers", "percent"}, Worst{"job_use", "cpu_s"},
                             Worst{"clocks", "late_us"}};
 
-Column column_of(const std::string& name) {
-    auto [head, unit] = named_unit(name);
-    if (unit.empty() && name != "rank") unit = std::string(1, '1');
-    return {.name = name, .unit = std::move(unit), .head = std::move(head)};
-}
-
 // "alpha_us" for "alpha_low_us", "us" for "low_us"; "" if the name is not that end of an interval.
 std::string without_end(std::string name, const std::string& end) {
     const std::size_t at = name.find(end + "_");
@@ -82,12 +76,6 @@ std::vector<Shown> columns_of(const Table& table) {
         if (of != shown.end()) (low.empty() ? of->high : of->low) = column.name;
     }
     return shown;
-}
-
-Cell cell_of(const StoredRow& row, const Shown& shown) {
-    Cell cell = row.cell(shown.name);
-    cell.interval = {row.number(shown.low), row.number(shown.high)};
-    return cell;
 }
 
 // "train mnist-cnn ddp", "io text-loop and 9 more", "comm allreduce and 7 more fp32".
@@ -145,12 +133,13 @@ Frame frame_of(const Table& table, std::size_t most) {
     Frame frame{.title = table.name};
     const auto shown = columns_of(table);
     for (const auto& one : shown) {
-        frame.columns.push_back(column_of(one.name));
-        const bool number = table.find<std::string>(one.name) == nullptr;
-        const bool whole = table.find<std::int64_t>(one.name) != nullptr;
-        if (!number || (whole && frame.columns.back().unit == "1"))
-            frame.columns.back().unit.clear();
-        frame.columns.back().interval = !one.low.empty();
+        const auto [head, unit] = named_unit(one.name);
+        const bool is_ratio = unit.empty() && table.find<double>(one.name) != nullptr;
+        frame.columns.push_back({.name = one.name,
+                                 .unit = is_ratio && one.name != "rank" ? "1" : unit,
+                                 .interval = !one.low.empty(),
+                                 .head = head});
+        if (table.find<std::string>(one.name) != nullptr) frame.columns.back().unit.clear();
     }
     for (auto& column : frame.columns)
         if (&column == &frame.columns.front() || column.name == "bytes" || column.name == "level")
@@ -160,7 +149,10 @@ Frame frame_of(const Table& table, std::size_t most) {
     const auto by = keep(rows, table, most);
     for (const auto& row : rows) {
         frame.rows.emplace_back();
-        for (const auto& one : shown) frame.rows.back().cells.push_back(cell_of(row, one));
+        for (const auto& one : shown) {
+            auto& cell = frame.rows.back().cells.emplace_back(row.cell(one.name));
+            cell.interval = {row.number(one.low), row.number(one.high)};
+        }
         if (const auto mark = row.text("mark"); !mark.empty())
             frame.rows.back().caveats.push_back({CaveatKind::said, mark});
     }

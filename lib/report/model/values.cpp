@@ -52,30 +52,16 @@ bool is_known_measurement(const std::string& name) {
     return vocabulary::family_of(name) == name && vocabulary::find_quantity(name) != nullptr;
 }
 
-std::set<std::string> stored_keys(const results::Run& run) {
-    std::set<std::string> keys;
-    for (const auto& setting : run.config) keys.insert(setting.key);
-    for (const auto& fact : run.context) keys.insert(fact.section + "." + fact.key);
-    return keys;
-}
-
-std::set<std::string> stored_measurements(const results::Run& run) {
-    std::set<std::string> names;
-    for (const auto& one : run.measurements) names.insert(one.name);
-    return names;
-}
-
-// `sentence` has a {} for the name and one for a suggestion. Reads the files only if a name is
-// unknown.
-template <class IsKnown, class NamesOf, class Offered>
-void refuse_unknown(std::vector<std::string> names, const std::vector<results::ResultFile>& files,
-                    results::Detail detail, IsKnown is_known, NamesOf names_of,
+// `add_names` adds the names that a run stored; `sentence` has a {} for the name and one for a
+// suggestion. Reads the file only if a name is unknown.
+template <class IsKnown, class AddNames, class Offered>
+void refuse_unknown(std::vector<std::string> names, const results::ResultFile& file,
+                    results::Detail detail, IsKnown is_known, AddNames add_names,
                     const Offered& offered, std::string_view sentence) {
     std::erase_if(names, is_known);
     if (names.empty()) return;
     std::set<std::string> stored;
-    for (const auto& file : files)
-        file.visit(detail, nullptr, [&](const results::Run& run) { stored.merge(names_of(run)); });
+    file.visit(detail, nullptr, [&](const results::Run& run) { add_names(stored, run); });
     for (const auto& name : names) {
         if (stored.empty() || stored.contains(name)) continue;
         for (const auto& one : offered) stored.insert(std::string(one.name));
@@ -111,16 +97,22 @@ bool waits_for_launches(const results::Run& run) {
            kShare * (run.median("forward_time_s") + run.median("backward_time_s"));
 }
 
-void refuse_unknown_keys(const std::vector<std::string>& keys,
-                         const std::vector<results::ResultFile>& files) {
-    refuse_unknown(keys, files, results::Detail::settings, is_known_key, stored_keys, kFields,
+void refuse_unknown_keys(const std::vector<std::string>& keys, const results::ResultFile& file) {
+    const auto add_keys = [](std::set<std::string>& stored, const results::Run& run) {
+        for (const auto& setting : run.config) stored.insert(setting.key);
+        for (const auto& fact : run.context) stored.insert(fact.section + "." + fact.key);
+    };
+    refuse_unknown(keys, file, results::Detail::settings, is_known_key, add_keys, kFields,
                    "'{}' is not a setting, field or fact of a run{}");
 }
 
 void refuse_unknown_measurements(const std::vector<std::string>& names,
-                                 const std::vector<results::ResultFile>& files) {
-    refuse_unknown(names, files, results::Detail::measurements, is_known_measurement,
-                   stored_measurements, vocabulary::quantities(),
+                                 const results::ResultFile& file) {
+    const auto add_measurements = [](std::set<std::string>& stored, const results::Run& run) {
+        for (const auto& one : run.measurements) stored.insert(one.name);
+    };
+    refuse_unknown(names, file, results::Detail::measurements, is_known_measurement,
+                   add_measurements, vocabulary::quantities(),
                    "no run has the measurement '{}', and ranklab makes none of that name{}");
 }
 

@@ -18,12 +18,11 @@ namespace ranklab::report::model {
 /// (id, command, label, version, git_revision, exit_code, cut_short, valid: 0 or 1, ranks, nodes),
 /// else a fact ("host.kernel").
 std::string value_of(const results::Run& run, const std::string& key);
-/// Throws OptionError for a key or measurement that neither the vocabulary nor a run of the files
-/// has. Nothing is refused if the files have no runs.
-void refuse_unknown_keys(const std::vector<std::string>& keys,
-                         const std::vector<results::ResultFile>& files);
+/// Throws OptionError for a key or measurement that neither the vocabulary nor a run of the file
+/// has. Nothing is refused if the file has no runs.
+void refuse_unknown_keys(const std::vector<std::string>& keys, const results::ResultFile& file);
 void refuse_unknown_measurements(const std::vector<std::string>& names,
-                                 const std::vector<results::ResultFile>& files);
+                                 const results::ResultFile& file);
 
 std::set<std::string> host_names(const results::Run& run);
 /// The number of hosts; 0 if the run stored none.
