@@ -26,9 +26,9 @@ class Advice {
         rows_.push_back({{option, least > 0 ? Cell(least) : Cell(), most}});
     }
 
-    // The fewest loader threads with nearly the shortest step. It is the longest of the step
-    // without its wait for samples, the loader's work per thread (or its reading, if threads read
-    // in turn), and all work of a host over the cores that ranklab can have.
+    // The fewest loader threads with nearly the shortest step. A step takes at least as long as the
+    // step without its wait for samples, the loader's work per thread (or its reading, if threads
+    // read in turn), and all work of a host over the cores that ranklab can have.
     void add_workers() {
         const double rest = p_.step_s() - p_.lost_s(Parts::input),
                      reads = all_.run.says(fact::kReadsInTurn) ? p_.reading_s : 0,

@@ -105,8 +105,8 @@ Cell relative(const base::CsvRow& row, double x, double y, double first) {
     return better == vocabulary::Better::more ? y / first : first / y;
 }
 
-// A published curve, and the curves of our groups of the same experiment: a published curve that
-// none of them accompanies is not drawn.
+// Draws a published curve and the curves of our groups of the same experiment. Draws nothing if no
+// group has a curve.
 void add_published(Figure& figure, const Source& source, const base::CsvRow& row,
                    const std::vector<std::size_t>& same) {
     const Groups& groups = source.groups;

@@ -205,8 +205,8 @@ std::string io_result(const Run& run) {
 
 std::string comm_answer(const Run& run) {
     auto messages = model::messages_of(run);
-    // Latency and bandwidth are of the operation whose time the line `result` has. A model's
-    // buckets have neither: `result` has their sum.
+    // Latency and bandwidth belong to the operation in the line `result`. For a model's buckets
+    // `result` has the sum of their times, and these two lines are missing.
     const Message* const headline = model::headline_message(run, messages);
     auto same = messages;
     std::erase_if(same, [&](const Message& one) {

@@ -180,8 +180,8 @@ void add_weak(Scaling& scaling, const Groups& groups) {
             scaling.findings.push_back(weak_finding(scaling, groups, i));
 }
 
-// What the rows are compared in: a time, of other batches the rate, else the first measurement that
-// has a better direction; "" if not all rows have one.
+// Returns the measurement by which the rows are compared: the time, or the rate if batches differ,
+// else the first one with a good direction. "" if not all rows have it.
 std::string compared_in(const Groups& groups, const Rows& rows, bool other_batch) {
     auto names = groups.measurements();
     names.insert(names.begin(), other_batch ? std::string(vocabulary::kThroughput)

@@ -180,8 +180,8 @@ Simulated simulated(const Setup& setup) {
 struct Held {
     const results::Run* run = nullptr;
     double simulated_s = 0, measured_s = 0;
-    // From the forecast: whether only one of both spans hosts, the ratio of the ranks, whether
-    // micro-batches or buckets differ.
+    // How far the run is from the forecast: whether only one of them spans hosts, the ratio of
+    // their ranks, whether micro-batches or buckets differ.
     std::tuple<bool, double, bool> distance = {};
 
     double miss() const { return measured_s / simulated_s; }
