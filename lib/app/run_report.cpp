@@ -164,8 +164,7 @@ void write_against_published(const ChosenRuns& runs, const ReportSettings& asked
     const auto frame = report::page::placed_among(
         report::model::read_published_curves(reference_folder() / report::model::kPublishedCurves),
         report::figures::scaling_over_ranks({groups, runs.file(), {}}));
-    if (frame.empty())
-        base::log::warn("no point is compared with published ones; " + frame.notes.back());
+    if (frame.empty()) base::log::warn("no point can be compared; " + frame.notes.back());
     sink(asked.format == "csv" ? csv_of(frame) : text_of(frame));
 }
 
