@@ -115,7 +115,7 @@ void write_text(const ChosenRuns& runs, const ReportSettings& asked, const Sink&
     if (!runs.choice().id.empty()) {
         const auto run = runs.file().read(runs.choice().id);
         sink(whole(runs, run, asked));
-        for (const auto& caveat : report::model::caveats_of(run))  // a list has them as footnotes
+        for (const auto& caveat : report::model::caveats_of(run))  // lists show them as footnotes
             sink(report::formats::screen_line("note", sentence(caveat)));
         return;
     }

@@ -28,7 +28,7 @@ struct Merged {
     std::filesystem::path file;
     std::size_t added = 0;
     std::size_t known = 0;  ///< runs that were in the output already, id and contents
-    std::vector<std::string> renamed = {};  ///< new ids of runs whose ids the output gave to others
+    std::vector<std::string> renamed = {};  ///< new ids of runs whose id was taken
 };
 
 /// Appends the runs of `files` to `out`, ordered by their start, and skips runs that `out` has. A

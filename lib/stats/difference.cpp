@@ -149,7 +149,7 @@ Verdict judge(const Difference& difference, double corrected_p, double min_effec
     return within ? Verdict::same : Verdict::too_noisy;
 }
 
-// The rank test's smallest p is that of one split and its mirror image, of all splits.
+// The rank test's smallest p is 2 / the number of ways to split the runs into two sides.
 std::size_t fewest_runs(std::size_t compared) {
     double splits = 1;
     for (std::size_t n = 1;; ++n) {

@@ -85,8 +85,8 @@ Frame frame_of(const Groups& groups, const model::Scaling& scaling) {
     return frame;
 }
 
-// The text that `write` makes of the groups, their table and the sentences of its verdicts; a table
-// per command if the asked keys pool several.
+// Calls `write` with the groups, their table and the sentences of its verdicts: once per command if
+// the asked keys pool several commands.
 template <class Write>
 std::string written(const Groups& all, const Write& write) {
     if (all.size() == 0)

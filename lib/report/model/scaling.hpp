@@ -34,7 +34,7 @@ struct Scaling {
     void put(std::size_t group, std::string column, Cell cell);
     double width(std::size_t group) const { return at(group, "width").number; }
     std::optional<std::size_t> baseline(std::size_t group, bool weak) const;
-    /// 1 without a baseline in weak scaling, and for as many ranks as it has.
+    /// The work over the weak baseline's; 1 without one, and at its number of ranks.
     double weak_work(std::size_t group) const;
     bool is_weak(std::size_t group) const { return weak_work(group) != 1; }
     bool is_baseline(std::size_t group) const { return at(group, "is_base").is_number(); }
