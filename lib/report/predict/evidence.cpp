@@ -114,8 +114,7 @@ void add_levels(forecast::MeasuredNetwork& network, const Run& run,
     }
 }
 
-// The share of computing that an allreduce takes, at the size nearest to a background piece, or
-// NaN.
+// Share of computing that an allreduce takes, at the size nearest to a background piece, or NaN.
 double compute_share_of(const std::vector<model::Message>& calls) {
     const auto nearest = std::ranges::max_element(calls, {}, [](const model::Message& one) {
         const double ratio = base::real(one.bytes) / forecast::kBackgroundPiece;
