@@ -1,6 +1,8 @@
 """ranklab report: files that cannot be written or read, and values that are not numbers."""
 
+import json
 import os
+import pathlib
 import subprocess
 
 import ranklab_cli as cli
