@@ -144,6 +144,10 @@ void write_nccl_tests(const ChosenRuns& runs, const ReportSettings&, const Sink&
         runs, "comm", false, "nccl-tests' table needs a run of comm, and none was chosen")));
 }
 
+void write_extrap(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
+    report::formats::write_extrap(runs, listed(asked.group_by), sink);
+}
+
 void write_why(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
     const auto found = report::diagnosis::diagnose(
         newest_of(runs, "train", true,
@@ -197,6 +201,7 @@ constexpr std::array kFormats{
     Format{"markdown", nullptr, formats::groups_markdown},
     Format{"latex", nullptr, formats::groups_latex},
     Format{"nccl-tests", write_nccl_tests},
+    Format{"extrap", write_extrap},
 };
 
 Words format_names() {
@@ -284,8 +289,10 @@ options::Schema rows() {
         .text("group-by", {&S::group_by, kEssential}, "KEY[,KEY]",
               "one row per combination of these keys' values instead of a list of runs, with "
               "medians and intervals; with `ranks`, `threads` or `workers` among the keys also "
-              "speedup and efficiency per core")
-        .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
+              "speedup and efficiency per core. --format extrap: the parameters (default: "
+              "ranks, written as p)")
+        .needs(
+            {.other = "format", .values = {"text", "markdown", "json", "extrap", "latex", "csv"}})
         .excludes({.other = "plots"})
         .text("ignore", &S::ignore, "KEY[,KEY]",
               "pool runs although they differ in these surroundings (hosts, host.cpu, "

@@ -18,6 +18,7 @@ class Report(ReportCase):
         self.assertIn('a"\\  [31m\ufffd\ufffd \ufffd\ufffd\ufffd,b', {row[2] for row in rows})
         self.assertEqual(len({len(row) for row in rows}), 1)
         for format in ("text", "markdown", "html"): self.assertNotIn("\x1b", self.read("--format", format))
+        for line in self.read("--format", "extrap").splitlines(): json.loads(line)
 
     def test_filters_are_honoured_by_all(self):
         ids = [run["id"] for run in self.runs()]
@@ -44,7 +45,7 @@ class Report(ReportCase):
         (self.folder / "bad.h5").write_bytes(whole)
         with h5py.File(self.folder / "bad.h5", "r+") as file:
             file["runs"][list(file["runs"])[-1]].attrs["config_json"] = "{no JSON"
-        for name, formats, part in (("cut.h5", FORMATS, "cut.h5"), ("bad.h5", ("json", "csv"), "config_json")):
+        for name, formats, part in (("cut.h5", FORMATS, "cut.h5"), ("bad.h5", ("json", "csv", "extrap"), "config_json")):
             for format in formats:
                 result = self.report("--format", format, file=self.folder / name)
                 self.assertSays(result, 3, part)

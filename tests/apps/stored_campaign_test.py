@@ -24,6 +24,8 @@ REPORTS = {f"{label}.txt": ("--label", label) for label in LABELS} | {
                           "step_time_s,forward_time_s,sync_exposed_time_s"),
     "runs.json": ("--where", "label=epochs,cold", "--format", "json"),
     "runs.csv": ("--where", "label=epochs,cold", "--format", "csv"),
+    "train.extrap": ("--where", "label=ddp*", "--format", "extrap"),
+    "io.extrap": ("--label", "ranks", "--where", "strategy=mpi-scatter", "--format", "extrap"),
 }
 PAGES = {
     "page-train.txt": ("--where", "label=dp,ddp4"),

@@ -54,7 +54,7 @@ std::string groups_csv(const model::Groups& groups, const std::string& chosen = 
 /// One line {"schema":1,"group_by":[...],"efficiency_per":"core","groups":[...],"findings":[...]}.
 std::string groups_json(const model::Groups& groups, const std::string& chosen = "");
 
-// Formats for other programs. The writers hold one run at a time in memory.
+// Formats for other programs. Each writer holds one run at a time in memory.
 
 /// Writes CSV: `#` comment lines, one header, one row per measurement. Numbers have all digits; NaN
 /// is an empty field.
@@ -64,5 +64,12 @@ void write_csv(const model::ChosenRuns& runs, const model::Sink& sink);
 /// samples. Numbers have all digits; NaN and infinities become null.
 std::string runs_json(const std::vector<results::Run>& runs);
 void write_json(const model::ChosenRuns& runs, const model::Sink& sink);
+
+/// Writes JSON lines for Extra-P, one per median of a valid run. `keys`: the settings that become
+/// parameters (empty: ranks); `ranks` is written as p. A single-device run on one rank is the first
+/// point of every series of its workload. Warns of series that are left out because they lack a
+/// point of the longest series. Throws OptionError if a parameter of a run is not a number.
+void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
+                  const model::Sink& sink);
 
 }  // namespace ranklab::report::formats

@@ -1,6 +1,5 @@
-"""Extra-P reads what the command of docs/output_formats.md makes of runs at 1, 2 and more ranks, in a file with runs of other programs."""
+"""Extra-P reads `report --format extrap` of runs at 1 (single-device code), 2 and more ranks, in a file with runs of other programs."""
 
-import shutil
 import subprocess
 import sys
 
@@ -29,14 +28,15 @@ class ExtraP(cli.Case):
     def test_it_reads_a_ladder(self):
         self.assertCode(cli.ranklab("sweep", "train", "--ranks", "1,2,3", "--repeat", 1, "--scaling", "strong", *WORK, "--output", "l.h5", cwd=self.folder), 0)
         self.assertCode(cli.ranklab("io", "-n", 4, "-s", 10, "--strategy", "mpi-scatter", "--ceilings", "off", "--output", "l.h5", ranks=2, cwd=self.folder), 0)
-        if shutil.which("jq") is None: cli.skip("jq is not installed")
-        command = (cli.SOURCE / "docs" / "output_formats.md").read_text().split("### For Extra-P")[1].split("```")[1]
-        subprocess.run(command.replace("ranklab", str(cli.BIN / "ranklab"), 1), shell=True, check=True, cwd=self.folder)
+        said = cli.ranklab("report", "l.h5", "--format", "extrap", "--output", "l.jsonl", cwd=self.folder)
+        self.assertCode(said, 0)
+        self.assertIn("left out", said.stderr)
         found = subprocess.run((self.python, "-c", READ, self.folder / "l.jsonl"), capture_output=True, text=True)
         self.assertEqual(found.returncode, 0, found.stderr)
         points, *paths = found.stdout.split()
         self.assertEqual(points, "3")
-        self.assertEqual(paths, ["backward_time_s", "forward_time_s", "optimizer_time_s", "step_time_s"])
+        self.assertIn("train/mnist-cnn/ddp/bucketed->forward", paths)
+        self.assertFalse([path for path in paths if not path.startswith("train/mnist-cnn/ddp/bucketed")])
 
 
 if __name__ == "__main__":

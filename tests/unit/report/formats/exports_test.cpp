@@ -1,10 +1,12 @@
-// Runs as other programs read them: CSV and JSON.
+// Runs as other programs read them: CSV, JSON, Extra-P's lines.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "base/error.hpp"
 #include "report/formats/formats.hpp"
+#include "thrown_sentence.hpp"
 #include "unit/report/outputs.hpp"
 #include "unit/report/runs_in_file.hpp"
 
@@ -20,6 +22,11 @@ using Runs = std::vector<StoredRun>;
 std::string csv_of(const Runs& runs, const model::Choice& choice = {}) {
     const StoredRuns stored(runs);
     return written([&](const model::Sink& sink) { write_csv(stored.chosen(choice), sink); });
+}
+
+std::string extrap_of(const Runs& runs, const std::vector<std::string>& keys = {}) {
+    const StoredRuns stored(runs);
+    return written([&](const model::Sink& sink) { write_extrap(stored.chosen(), keys, sink); });
 }
 
 // RFC 4180, after the comment lines at the top.
@@ -47,11 +54,14 @@ std::vector<std::vector<std::string>> parse_csv(std::string text) {
 
 TEST(Exports, AreAsStored) {
     Outputs texts;
-    const Runs both{sample_run(), sample_run("second")};
+    const Runs both{sample_run(), sample_run("second")}, alone{step_run("a", 2, 0.1)},
+        several{step_run("a", 2, 0.1), step_run("b", 2, 0.2), step_run("c", 4, 0.1)};
     texts.add("CSV", csv_of(both));
     texts.add("CSV of no run", csv_of(both, {"", "no such", {}, 0}));
     texts.add("JSON", runs_json(both));
     texts.add("JSON of no run", runs_json({}));
+    texts.add("Extra-P", extrap_of(several));
+    texts.add("Extra-P by two parameters", extrap_of(alone, {"ranks", "batch-size"}));
     texts.expect("exports.txt");
 }
 
@@ -94,6 +104,26 @@ TEST(RunsCsv, TextsAreNoFormulasAndLineBreaksAreQuoted) {
     }
 }
 
+TEST(Extrap, RefusesParametersThatAreNoNumbers) {
+    EXPECT_THAT(tests::thrown_sentence<base::OptionError>(
+                    [&] { extrap_of({step_run("a", 2, 0.1)}, {"sync"}); }),
+                HasSubstr("sync 'flat'"));
+}
+
+TEST(Extrap, WarnsOfDifferingMachinesWithinACommandAlone) {
+    StoredRun other = step_run("b", 2, 0.1);
+    other.git_revision = "fedcba987654";
+    StoredRun io = other;
+    io.command = "io";
+    const auto warned = [](const StoredRun& run) {
+        ::testing::internal::CaptureStderr();
+        extrap_of({step_run("a", 2, 0.1), run});
+        return ::testing::internal::GetCapturedStderr();
+    };
+    EXPECT_EQ(warned(io), "") << "another command is no repetition";
+    EXPECT_THAT(warned(other), HasSubstr("git_revision"));
+}
+
 // argv may hold any bytes, and a failed measurement any number.
 TEST(EveryJson, IsValidWhateverTheTextsAndNumbers) {
     StoredRun run = step_run("a", 1, 0.1);
@@ -108,6 +138,9 @@ TEST(EveryJson, IsValidWhateverTheTextsAndNumbers) {
     const json parsed = json::parse(runs_json({run}));
     EXPECT_TRUE(parsed["runs"][0]["measurements"][1]["median"].is_null());
     EXPECT_THAT(parsed["runs"][0]["label"].get<std::string>(), HasSubstr("\xEF\xBF\xBD"));
+    std::istringstream lines(extrap_of({run}));
+    for (std::string line; std::getline(lines, line);)
+        EXPECT_TRUE(json::parse(line)["value"].is_number());
 }
 
 }  // namespace
