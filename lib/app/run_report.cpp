@@ -46,6 +46,10 @@ const ProgramText kText{
     "efficiency\n"
     "  ranklab report results/ranklab.h5 --group-by ranks --format markdown --output scaling.md\n"
     "  ranklab report results/ranklab.h5 --format json      everything, for a program\n"
+    "  ranklab report results/ranklab.h5 --label night --format gbench    for Google Benchmark's "
+    "compare.py\n"
+    "  ranklab report results/ranklab.h5 --last 1 --format chrome-trace --output steps.json   for "
+    "Perfetto\n"
     "  ranklab report results/ranklab.h5 --why              what limits the newest training run\n"
     "  ranklab report results/ranklab.h5 --plots plots      every figure, drawn by gnuplot\n"};
 
@@ -62,6 +66,7 @@ struct ReportSettings {
     std::optional<std::string> group_by, ignore, measure, centre;
     std::optional<std::int64_t> planned_steps;
     std::string format = "text";
+    std::int64_t trace_steps = 200;
     std::optional<std::string> output, plots;
 
     bool asks_for_groups() const { return group_by || measure; }
@@ -148,6 +153,10 @@ void write_extrap(const ChosenRuns& runs, const ReportSettings& asked, const Sin
     report::formats::write_extrap(runs, listed(asked.group_by), sink);
 }
 
+void write_chrome_trace(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
+    report::formats::write_chrome_trace(runs, static_cast<std::size_t>(asked.trace_steps), sink);
+}
+
 void write_why(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
     const auto found = report::diagnosis::diagnose(
         newest_of(runs, "train", true,
@@ -201,7 +210,10 @@ constexpr std::array kFormats{
     Format{"markdown", nullptr, formats::groups_markdown},
     Format{"latex", nullptr, formats::groups_latex},
     Format{"nccl-tests", write_nccl_tests},
+    Format{"gbench", [](const ChosenRuns& runs, const ReportSettings&,
+                        const Sink& sink) { formats::write_gbench(runs, sink); }},
     Format{"extrap", write_extrap},
+    Format{"chrome-trace", write_chrome_trace},
 };
 
 Words format_names() {
@@ -323,7 +335,9 @@ options::Schema rows() {
         .excludes_each({"plots", "group-by", "measure"});
     schema.section("How")
         .choice("format", {&S::format, kEssential}, format_names(), "output format")
-        .flag("verbose", {&S::verbose, kEssential}, "text: all measurements and tables of the run");
+        .flag("verbose", {&S::verbose, kEssential}, "text: all measurements and tables of the run")
+        .integer("trace-steps", &S::trace_steps, 1, "chrome-trace: at most N steps of each run")
+        .needs({.other = "format", .values = {"chrome-trace"}});
     schema.text("output", {&S::output, kEssential}, "FILE", kReportOutputHelp)
         .text("plots", {&S::plots, kEssential}, "DIR",
               "draw every figure into DIR (gnuplot), as svg, pdf and png, with its numbers")

@@ -24,8 +24,10 @@ REPORTS = {f"{label}.txt": ("--label", label) for label in LABELS} | {
                           "step_time_s,forward_time_s,sync_exposed_time_s"),
     "runs.json": ("--where", "label=epochs,cold", "--format", "json"),
     "runs.csv": ("--where", "label=epochs,cold", "--format", "csv"),
+    "gbench.json": ("--label", "one", "--format", "gbench"),
     "train.extrap": ("--where", "label=ddp*", "--format", "extrap"),
     "io.extrap": ("--label", "ranks", "--where", "strategy=mpi-scatter", "--format", "extrap"),
+    "trace.json": ("--label", "delayed", "--format", "chrome-trace", "--trace-steps", 10),
 }
 PAGES = {
     "page-train.txt": ("--where", "label=dp,ddp4"),

@@ -7,7 +7,7 @@ import tempfile
 
 import ranklab_cli as cli
 
-FORMATS = ("text", "markdown", "json", "csv", "extrap")
+FORMATS = ("text", "markdown", "json", "csv", "gbench", "extrap", "chrome-trace")
 BAD_LABEL = os.fsdecode(b'a"\\\x01\x1b[31m\xff\xc3 \xed\xa0\x80,b')
 
 

@@ -6,7 +6,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "base/error.hpp"
@@ -24,44 +23,6 @@ namespace {
 
 using results::Run;
 using Json = nlohmann::ordered_json;
-
-// A setting in the name of a workload: "as:value", or the value alone. A `usual` value is left out.
-struct Part {
-    const char *key, *as = "", *usual = "";
-};
-constexpr Part kIo[] = {
-    {"strategy"}, {"layout", "layout", "files"}, {"files", "files"}, {"size", "size"}};
-constexpr Part kComm[] = {{"op"},
-                          {"datatype"},
-                          {"redop", "redop", "sum"},
-                          {"from-model", "from-model"},
-                          {"backend", "backend", "mpi"},
-                          {"memory", "memory", "pageable"},
-                          {"sizes", "sizes"},
-                          {"max-bytes", "to"}};
-constexpr Part kTrain[] = {{"model"},
-                           {"mode"},
-                           {"sync"},
-                           {"op"},
-                           {"data", "data", "synthetic"},
-                           {"precision", "precision", "fp32"},
-                           {"device", "device", "cpu"},
-                           {"input", "input", "real"}};
-// The work of a run, without ranks and batch: "train/mnist-cnn/ddp/bucketed",
-// "io/mpi-send/files:15/size:100", with precision, device and data set if they are unusual. Blanks
-// become '_'.
-std::string workload_name(const Run& run) {
-    const std::span<const Part> parts = run.command == "io"     ? std::span<const Part>(kIo)
-                                        : run.command == "comm" ? std::span<const Part>(kComm)
-                                                                : std::span<const Part>(kTrain);
-    std::string text = run.command;
-    for (const auto& [key, as, usual] : parts)
-        if (const std::string value = run.setting(key); !value.empty() && value != usual)
-            text += fmt::format("/{}{}{}", as, *as == '\0' ? "" : ":", value);
-    std::ranges::replace_if(
-        text, [](char c) { return static_cast<unsigned char>(c) <= 0x20U || c == 0x7f; }, '_');
-    return text;
-}
 
 double parameter(const Run& run, const std::string& key) {
     const std::string text = model::value_of(run, key);

@@ -65,11 +65,26 @@ void write_csv(const model::ChosenRuns& runs, const model::Sink& sink);
 std::string runs_json(const std::vector<results::Run>& runs);
 void write_json(const model::ChosenRuns& runs, const model::Sink& sink);
 
+/// Writes the JSON of Google Benchmark, for its tools/compare.py. A benchmark is a time of one
+/// configuration, a repetition one of its runs, or one step if there is a single run.
+void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink);
+
 /// Writes JSON lines for Extra-P, one per median of a valid run. `keys`: the settings that become
 /// parameters (empty: ranks); `ranks` is written as p. A single-device run on one rank is the first
 /// point of every series of its workload. Warns of series that are left out because they lack a
 /// point of the longest series. Throws OptionError if a parameter of a run is not a number.
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink);
+
+/// Writes Chrome's Trace Event Format, for Perfetto: the first `most_steps` counted steps
+/// (repetitions of io) of each chosen run; if no runs were chosen, of the newest run. Warns of runs
+/// without samples per rank; throws OptionError if no chosen run has them.
+void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps,
+                        const model::Sink& sink);
+
+/// The work of a run, without ranks and batch: "train/mnist-cnn/ddp/bucketed",
+/// "io/mpi-send/files:15/size:100", with precision, device and data set if they are unusual. Spaces
+/// become '_'.
+std::string workload_name(const results::Run& run);
 
 }  // namespace ranklab::report::formats

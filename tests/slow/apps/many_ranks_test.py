@@ -79,6 +79,9 @@ class RealRanksTest(SharedCase):
         self.assertTrue(all(row["n"] == 2 and row["min"] <= row["median"] <= row["max"] for row in rows))
         self.assertEqual(max(row["max"] for row in rows), slowest.max())
 
+    def test_a_trace_says_what_is_missing(self):
+        self.assertSays(report("r.h5", "--format", "chrome-trace", cwd=self.shared), 2, "64 ranks")
+
 
 @needs_train
 class WideRunTest(SharedCase):

@@ -1,4 +1,4 @@
-"""ranklab report: files that cannot be written or read, and values that are not numbers."""
+"""ranklab report: files that cannot be written or read, Google's compare.py as a reader of its output, and values that are not numbers."""
 
 import json
 import os
@@ -9,8 +9,38 @@ import ranklab_cli as cli
 import results_files
 from report_case import FORMATS, ReportCase
 
+COMPARE_PY = pathlib.Path("/usr/share/benchmark/compare.py")  # Debian's libbenchmark-tools
+
+# The part of scipy that compare.py needs without tests.
+STAND_IN_SCIPY = """import math
+def gmean(rows):
+    import numpy
+    return numpy.array([math.exp(sum(math.log(v) for v in column) / len(column)) for column in zip(*rows)])
+def mannwhitneyu(*_, **__):
+    raise NotImplementedError
+"""
+
 
 class Report(ReportCase):
+    def test_googles_compare_reads_it(self):
+        if not COMPARE_PY.exists():
+            self.skipTest(f"{COMPARE_PY} is not there: Debian's libbenchmark-tools has it, ./bootstrap installs it")
+        numpy = cli.python_with("numpy")
+        if numpy is None:
+            self.skipTest("compare.py needs numpy")
+        (self.folder / "a.json").write_text(self.read("--format", "gbench", "--label", "one"))
+        changed = json.loads((self.folder / "a.json").read_text())
+        for one in changed["benchmarks"]:
+            one["real_time"] *= 1.25
+        (self.folder / "b.json").write_text(json.dumps(changed))
+        (self.folder / "scipy").mkdir()
+        (self.folder / "scipy" / "__init__.py").touch()
+        (self.folder / "scipy" / "stats.py").write_text(STAND_IN_SCIPY)
+        result = cli.run(numpy, "-B", COMPARE_PY, "--no-color", "--no-utest", "benchmarks", "a.json", "b.json", cwd=self.folder,
+                         env=cli.environment(PYTHONPATH=self.folder))
+        self.assertCode(result, 0)
+        self.assertRegex(result.stdout, r"io/mpi-send/files:4/size:20/ranks:1/job_time +\+0\.25")
+
     def test_what_cannot_be_read_is_not_said_to_be_written(self):
         (self.folder / "circle.h5").symlink_to("circle.h5")
         for name, said in (("circle.h5", "circle of links"), (300 * "x", "cannot be read")):
