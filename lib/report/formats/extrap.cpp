@@ -112,10 +112,24 @@ Coordinates longest_series(const std::map<std::string, Series>& all) {
     return most == counts.end() ? Coordinates() : most->first;
 }
 
+// The keys that have several values, or that some of the conditions lack.
+std::vector<std::string> differing_keys(const std::vector<model::Conditions>& all) {
+    std::map<std::string, std::pair<std::set<std::string>, std::size_t>> met;
+    for (const auto& one : all)
+        for (const auto& [key, value] : one) {
+            met[key].first.insert(value);
+            ++met[key].second;
+        }
+    std::vector<std::string> keys;
+    for (const auto& [key, values] : met)
+        if (values.first.size() > 1 || values.second != all.size()) keys.push_back(key);
+    return keys;
+}
+
 void warn_of_differing(const std::map<std::string, std::vector<model::Conditions>>& met) {
     std::set<std::string> apart;
     for (const auto& [command, conditions] : met)
-        for (const auto& key : model::differing_keys(conditions)) apart.insert(key);
+        for (const auto& key : differing_keys(conditions)) apart.insert(key);
     if (!apart.empty())
         base::log::warn(
             fmt::format("these runs differ in {}, and Extra-P takes those of equal parameters for "
@@ -134,7 +148,9 @@ void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>&
     runs.visit(results::Detail::summaries, [&](const Run& run) {
         // A run that holds a ladder has no measurements.
         if (!run.valid || run.measurements.empty()) return;
-        met[run.command].push_back(model::pooling_key_of(run, false));
+        auto conditions = model::pooling_key_of(run);
+        conditions.erase("hosts");
+        met[run.command].push_back(std::move(conditions));
         points.push_back(point_of(run, names));
     });
     warn_of_differing(met);
