@@ -146,9 +146,6 @@ int run_mpi_program(const Program& program, const Words& words) {
     });
     if (code != 0 || answered) return code;
 
-    // Before MPI_Init, since HDF5 would otherwise write again in MPI_Finalize what it could not
-    // write, and crash.
-    static_cast<void>(hdf5::library_version());
     return guarded([&] {
         // A config file's --stall-timeout is applied later.
         const auto stall_timeout = [&] {

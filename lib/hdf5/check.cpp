@@ -4,15 +4,12 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
 
 namespace ranklab::hdf5 {
 namespace {
-
-constexpr const char* kLockVariable = "HDF5_USE_FILE_LOCKING";
 
 struct Stack {
     std::string outermost;
@@ -71,24 +68,28 @@ void fail(std::string_view what) {
     throw base::Hdf5Error(fmt::format("HDF5 failed on {}: {}", what, library_text()));
 }
 
-void initialise() {
-    static const bool done = [] {
-        // The variable would override the H5Pset_file_locking of lib/hdf5, and make files
-        // unreadable on file systems without locks.
-        if (std::getenv(kLockVariable) != nullptr) ::unsetenv(kLockVariable);
-        // After a failed close (a full disk) HDF5 1.10's exit handler crashes on freed memory.
-        // Nothing needs the handler: lib/hdf5 closes all objects.
-        check<H5dont_atexit>("the library");
-        check<H5open>("the library");
-        check<H5Eset_auto2>("the library", H5E_DEFAULT, nullptr, nullptr);
-        // No plugins: a file could name a filter, foreign code that HDF5 loads from
-        // HDF5_PLUGIN_PATH.
-        check<H5PLset_loading_state>("the library", 0);
-        refuse_external_links();
-        return true;
-    }();
-    static_cast<void>(done);
+namespace {
+
+bool open_library() {
+    // The variable would override the H5Pset_file_locking of lib/hdf5, and make files unreadable on
+    // file systems without locks.
+    ::unsetenv("HDF5_USE_FILE_LOCKING");
+    // After a failed close (a full disk) HDF5 1.10's exit handler crashes on freed memory. Nothing
+    // needs the handler: lib/hdf5 closes all objects.
+    check<H5dont_atexit>("the library");
+    check<H5open>("the library");
+    check<H5Eset_auto2>("the library", H5E_DEFAULT, nullptr, nullptr);
+    // No plugins: a file could name a filter, foreign code that HDF5 loads from HDF5_PLUGIN_PATH.
+    check<H5PLset_loading_state>("the library", 0);
+    refuse_external_links();
+    return true;
 }
+
+// Before main, so before MPI_Init: a library opened later would write again in MPI_Finalize what it
+// could not write, and crash.
+[[maybe_unused]] const bool is_open = open_library();
+
+}  // namespace
 
 void check_claim(hid_t object, unsigned long long bytes, std::string_view what) {
     constexpr unsigned long long kMost = 4ULL << 30U;

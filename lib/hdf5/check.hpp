@@ -1,4 +1,5 @@
-// Private to lib/hdf5: includes hdf5.h, and checks its calls.
+// Private to lib/hdf5: includes hdf5.h, and checks its calls. check.cpp opens the library before
+// main.
 #pragma once
 
 #include <hdf5.h>
@@ -39,9 +40,6 @@ template <auto Function, class... Arguments>
 Id own(std::string_view what, Arguments... arguments) {
     return Id(check<Function>(what, arguments...));
 }
-
-/// Opens the library, once, and turns off its printing of errors.
-void initialise();
 
 /// Throws DataError if `bytes` exceeds 4 GiB or what the object's file can hold, so that a damaged
 /// header does not cause a huge allocation.

@@ -51,7 +51,6 @@ bool is_hdf5(const std::filesystem::path& path) {
     if (!file && errno != EACCES && errno != EPERM && errno != EIO) return false;
     std::string byte;  // H5Fis_hdf5 hides that a disk cannot be read
     if (!file || !base::read_up_to(file, 1, byte)) base::throw_read_errno("read", path, errno);
-    initialise();
     return H5Fis_hdf5(path.c_str()) > 0;
 }
 
@@ -64,7 +63,6 @@ void refuse_hdf5_target(const std::filesystem::path& path, const std::string& se
 }
 
 std::string library_version() {
-    initialise();
     unsigned major = 0, minor = 0, release = 0;
     check<H5get_libversion>("the library", &major, &minor, &release);
     return fmt::format("{}.{}.{}", major, minor, release);

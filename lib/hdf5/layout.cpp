@@ -52,7 +52,6 @@ unsigned long long bytes_of(std::span<const hsize_t> shape, std::size_t element_
 }
 
 Id file_access() {
-    initialise();
     Id properties = own<H5Pcreate>("file access", H5P_FILE_ACCESS);
     check<H5Pset_fclose_degree>("file access", properties.get(), H5F_CLOSE_STRONG);
     check<H5Pset_file_locking>("file access", properties.get(), false, true);

@@ -1,4 +1,4 @@
-// A disk that fills while HDF5 writes: HDF5 1.10 would crash.
+// A disk that fills while HDF5 writes: HDF5 1.10 would crash there, or in MPI_Finalize.
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 
