@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <semaphore.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,6 +52,10 @@ DatasetFile::DatasetFile(const std::filesystem::path& path, DatasetFileOptions o
 
 void DatasetFile::create() try {
     const Id access = access_properties(options_);
+    // Open MPI locks this semaphore when it opens a file through MPI-IO. A rank that was killed
+    // meanwhile left it locked, and all later jobs with a file of this name would wait for ever.
+    if (options_.mpi != nullptr)
+        ::sem_unlink(("/OMPIO_" + std::filesystem::path(path_).filename().string()).c_str());
     file_ = own<H5Fcreate>(path_, path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get());
 } catch (const base::Hdf5Error& error) {
     rethrow_of_place(error);
