@@ -11,10 +11,12 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -139,6 +141,20 @@ pid_t started(std::vector<std::string> words, const std::filesystem::path& log) 
     return child;
 }
 
+// Whether a process that this one has started still lives. Threads start processes, too.
+bool has_children(pid_t process) {
+    std::error_code ended;
+    for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", process), ended), end;
+         at != end; at.increment(ended)) {
+        std::ifstream children(at->path() / "children");
+        for (pid_t child = 0; children >> child;) {
+            std::ifstream words(fmt::format("/proc/{}/cmdline", child));  // a zombie has none
+            if (words.peek() != EOF) return true;
+        }
+    }
+    return false;
+}
+
 int code_of(int status) {
     constexpr int kSignals = 128;
     return WIFEXITED(status) ? WEXITSTATUS(status) : kSignals + WTERMSIG(status);
@@ -178,15 +194,15 @@ std::vector<std::string> launch_words(const Launch& launch, const Machine& machi
 
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
                   double limit_s, const std::function<void(const std::string&)>& waits) {
-    constexpr double kGrace = 30, kMoreGrace = 15, kPatience = 5;
+    constexpr double kGrace = 30, kMoreGrace = 15, kPatience = 5, kAlone = 10;
     const auto start = std::chrono::steady_clock::now();
     const pid_t child = started(words, log);
     bool timed_out = false;
     int sent = 0;
-    double sent_at = 0;
+    double now = 0, sent_at = 0, looked_at = 0;  // seconds
+    std::optional<double> with_children_at;
     // Again every 5 s: mpirun loses a signal that comes before it has started its ranks.
     const auto send = [&](int signal) {
-        const double now = base::seconds_since(start);
         if (std::exchange(sent, signal) == signal && now - sent_at < 5) return;
         ::kill(child, signal);
         sent_at = now;
@@ -194,13 +210,21 @@ Ending run_logged(const std::vector<std::string>& words, const std::filesystem::
     int status = 0;
     bool may_wait = true;
     while (::waitpid(child, &status, WNOHANG) == 0) {
-        const double over = limit_s > 0 ? base::seconds_since(start) - limit_s - kGrace : -1;
-        timed_out = over > 0;
-        if (timed_out)
-            send(over > kMoreGrace ? SIGKILL : SIGTERM);
+        now = base::seconds_since(start);
+        if (now - looked_at > 1) {
+            looked_at = now;
+            if (has_children(child)) with_children_at = now;
+        }
+        timed_out = limit_s > 0 && now > limit_s + kGrace;
+        // If ranks are killed while they start, Open MPI 4.1's mpirun may wait for ever in
+        // PMIx_server_finalize, and ignores SIGTERM.
+        if (now - with_children_at.value_or(now) > kAlone)
+            send(SIGKILL);
+        else if (timed_out)
+            send(now > limit_s + kGrace + kMoreGrace ? SIGKILL : SIGTERM);
         else if (base::StopSignals::received() != 0)
             send(SIGUSR1);
-        if (may_wait && base::seconds_since(start) > kPatience) {
+        if (may_wait && now > kPatience) {
             may_wait = false;
             if (const auto line = end_of_log(log, 1); line.starts_with("srun: ")) waits(line);
         }

@@ -52,8 +52,9 @@ struct Ending {
 };
 /// Runs the command with its output in `log`, and waits for its end. Passes on a received signal
 /// (StopSignals) as SIGUSR1, at which the ranks store what they have. Ends the command by SIGTERM
-/// half a minute after `limit_s` (0: never), 15 s later by SIGKILL. The command ends with this
-/// process, too. Passes a line that srun has written while it waits to `waits`, once.
+/// half a minute after `limit_s` (0: never), 15 s later by SIGKILL; and by SIGKILL 10 s after all
+/// processes that the command has started. The command ends with this process, too. Passes a line
+/// that srun has written while it waits to `waits`, once.
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
                   double limit_s, const std::function<void(const std::string&)>& waits);
 
