@@ -33,13 +33,17 @@ bool has_its_checksum(std::span<const std::byte> bytes) {
     return std::ranges::equal(digits, std::as_bytes(std::span(expected)));
 }
 
-// Whether the file ends as a checkpoint does, so that another may take its place.
-bool is_checkpoint(const fs::path& path) {
-    std::string end(kDigits, ' ');
-    std::ifstream file(path, std::ios::binary);
-    file.seekg(-static_cast<std::streamoff>(kDigits), std::ios::end);
-    return fs::is_regular_file(fs::symlink_status(path)) && file.read(end.data(), kDigits) &&
-           end.find_first_not_of("0123456789abcdef") == std::string::npos;
+// Throws OptionError unless nothing or a whole checkpoint is there, which may be replaced.
+void refuse_others(const fs::path& path) {
+    const auto status = fs::symlink_status(path);
+    if (!fs::exists(status)) return;
+    const auto file = base::open_file(path, O_RDONLY | O_NOFOLLOW);
+    std::vector<std::byte> bytes(fs::is_regular_file(status) ? fs::file_size(path) : 0);
+    if (!file || base::read_whole(file.get(), bytes) != bytes.size() || !has_its_checksum(bytes))
+        throw base::OptionError(
+            fmt::format("{} is not a whole checkpoint, and would be replaced; name another folder",
+                        path.string()),
+            {kSetting});
 }
 
 }  // namespace
@@ -78,14 +82,9 @@ std::optional<hdf5::File> CheckpointFile::open() const {
 }
 
 bool CheckpointFile::set_aside_first() {
-    std::error_code error;
-    sets_aside_ = fs::exists(path_, error);
-    const fs::path previous = path_.parent_path() / kPrevious;
-    if (sets_aside_ && fs::exists(fs::symlink_status(previous, error)) && !is_checkpoint(previous))
-        throw base::OptionError(
-            fmt::format("{} is not a checkpoint, and would be replaced; name another folder",
-                        previous.string()),
-            {kSetting});
+    sets_aside_ = fs::exists(path_);
+    refuse_others(path_);
+    if (sets_aside_) refuse_others(path_.parent_path() / kPrevious);
     return sets_aside_;
 }
 

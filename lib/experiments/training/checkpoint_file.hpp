@@ -33,7 +33,7 @@ class CheckpointFile {
     std::optional<hdf5::File> open() const;
 
     /// Makes the next write() keep an existing file as checkpoint.previous.h5. Returns false if
-    /// there is no file. Throws OptionError if checkpoint.previous.h5 is there and no checkpoint.
+    /// there is no file. Throws OptionError if one of the two is there and no whole checkpoint.
     bool set_aside_first();
 
     /// Writes an HDF5 file and its checksum. Returns the bytes of both once they are on the disk.

@@ -85,11 +85,14 @@ TEST(CheckpointFile, SetsAsideOnceWhatWasThere) {
 }
 
 TEST(CheckpointFile, ReplacesNoFileOfTheUser) {
-    const TempFolder folder;
-    CheckpointFile(folder.path()).write(image_of(1));
-    folder.write("checkpoint.previous.h5", "a user's own");
-    EXPECT_THROW(CheckpointFile(folder.path()).set_aside_first(), base::OptionError);
-    EXPECT_EQ(bytes_in(folder / "checkpoint.previous.h5"), "a user's own");
+    for (const char* name : {"checkpoint.previous.h5", "checkpoint.h5"})
+        for (const char* bytes : {"a user's own", "a user's own, with digits: 0123abcd"}) {
+            const TempFolder folder;
+            CheckpointFile(folder.path()).write(image_of(1));
+            folder.write(name, bytes);
+            EXPECT_THROW(CheckpointFile(folder.path()).set_aside_first(), base::OptionError);
+            EXPECT_EQ(bytes_in(folder / name), bytes);
+        }
 }
 
 TEST(CheckpointFile, PrepareRemovesWhatKilledWritersLeft) {
