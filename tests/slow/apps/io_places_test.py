@@ -1,6 +1,7 @@
 """`ranklab io` on full, read-only and vanishing folders, with too many workers and killed processes: one message, the documented exit
 code, no hang and no partial file, at 1 and 3 ranks."""
 
+import ctypes
 import os
 import shutil
 import signal
@@ -37,6 +38,17 @@ class Places(Case):
         for case, result in zip(cases, results):
             with self.subTest(case=case):
                 self.assertSays(result, code, *parts)
+
+    @cli.only_open_mpi
+    def test_a_semaphore_that_a_killed_rank_left_locked(self):
+        """Open MPI names it after the file. Without --stall-timeout a job that waits for it is ended after 600 s."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        name = b"/OMPIO_data.h5"
+        libc.sem_open.restype = ctypes.c_void_p
+        self.assertIsNotNone(libc.sem_open(name, os.O_CREAT, 0o644, 0))
+        self.addCleanup(libc.sem_unlink, name)
+        result = io("--strategy", "hdf5-parallel-collective", "-n", 2, "-s", 4, "--stall-timeout", 20, ranks=2, cwd=self.folder)
+        self.assertCode(result, 0)
 
     def test_a_path_too_long(self):
         self.everywhere(self.folder / ("a" * 300), 2, "File name too long", rungs=("binary", "hdf5-serial"))
