@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <optional>
 
 #include "campaign/campaign.hpp"
+#include "report/figures/figure.hpp"
 #include "report/formats/formats.hpp"
 #include "report/model/scaling.hpp"
 
@@ -33,14 +33,13 @@ Groups groups_of(const Campaign& campaign, const std::string& program,
     return {runs, {keys, {}, ignore}};
 }
 
-// The best group of the section against the best of the others; nullopt if a side has no run.
-std::optional<report::Finding> answer(const Groups& groups, const std::string& label,
-                                      double worth) {
+// The best group of the section against the best of the others, with the caveats of both.
+std::string answer(const Groups& groups, const std::string& label, double worth) {
     Rows own, others;
     for (const std::size_t group : groups.all())
         if (groups.valid(group))
             (groups.key(group, "label") == label ? own : others).push_back(group);
-    if (own.empty() || others.empty()) return std::nullopt;
+    if (own.empty() || others.empty()) return "not known: runs of a side are missing";
     const std::string time = report::model::common_time(groups, own.front(), others.front());
     const auto fastest = [&](const Rows& rows) {
         return *std::ranges::min_element(rows, {}, [&](std::size_t group) {
@@ -55,10 +54,14 @@ std::optional<report::Finding> answer(const Groups& groups, const std::string& l
                             .against = groups.name(against),
                             .value = fmt::format("{:g}", worth),
                             .ratio = report::model::speedup_of(groups, against, best)};
-    if (groups.load(best).differs_from(groups.load(against))) return finding;
-    if (finding.ratio.ci.low >= worth) finding.verdict = report::Verdict::worth;
-    if (finding.ratio.ci.high < worth) finding.verdict = report::Verdict::not_worth;
-    return finding;
+    if (!groups.load(best).differs_from(groups.load(against))) {
+        if (finding.ratio.ci.low >= worth) finding.verdict = report::Verdict::worth;
+        if (finding.ratio.ci.high < worth) finding.verdict = report::Verdict::not_worth;
+    }
+    std::string text = sentence(finding);
+    for (const auto& doubt : report::figures::doubts_of(groups.table(), {best, against}))
+        text += "; " + sentence(doubt);
+    return text;
 }
 
 }  // namespace
@@ -68,9 +71,8 @@ std::string answers_text(const Campaign& campaign, const std::vector<std::string
     std::string text;
     for (const auto& [place, worth] : campaign.questions) {
         const auto& sweep = campaign.sweeps[place];
-        const auto found = answer(groups_of(campaign, sweep.program, ignore), sweep.label, worth);
         text += report::formats::screen_line(
-            "worth it", found ? sentence(*found) : "not known: runs of a side are missing");
+            "worth it", answer(groups_of(campaign, sweep.program, ignore), sweep.label, worth));
     }
     return text;
 }

@@ -100,6 +100,12 @@ struct Spread {
     }
 };
 
+std::vector<double> reciprocals(std::span<const double> values) {
+    std::vector<double> all(values.begin(), values.end());
+    for (double& value : all) value = 1 / value;
+    return all;
+}
+
 }  // namespace
 
 RankTest mann_whitney(std::span<const double> a, std::span<const double> b) {
@@ -130,8 +136,15 @@ std::vector<double> holm(std::span<const double> p) {
     return corrected;
 }
 
-Difference difference(std::span<const double> a, std::span<const double> b) {
-    return {a.size(), b.size(), run_ratio(b, a), mann_whitney(a, b)};
+Difference difference(std::span<const double> a, std::span<const double> b, bool rates) {
+    if (!rates) return {a.size(), b.size(), run_ratio(b, a), mann_whitney(a, b)};
+    const auto costs_a = reciprocals(a), costs_b = reciprocals(b);
+    return {a.size(), b.size(), run_ratio(costs_a, costs_b), mann_whitney(costs_b, costs_a)};
+}
+
+Summary summarise_runs(std::span<const double> values, bool rates) {
+    return rates ? summarise_rate(std::vector<double>(values.size(), 1), reciprocals(values))
+                 : summarise(values);
 }
 
 Verdict judge(const Difference& difference, double corrected_p, double min_effect, Better better) {

@@ -35,7 +35,10 @@ struct Difference {
     RatioEstimate ratio;  ///< median B / median A, by run_ratio
     RankTest test;
 };
-Difference difference(std::span<const double> a, std::span<const double> b);
+/// Of rates the costs are compared, since 1 / median(1 / rate) is their median.
+Difference difference(std::span<const double> a, std::span<const double> b, bool rates = false);
+/// One value per run, of a rate or of another measurement.
+Summary summarise_runs(std::span<const double> values, bool rates);
 
 /// Returns too_few_runs if a side has fewer than kFewestRuns runs. Returns better, worse, or
 /// changed (if no direction is better) if corrected_p < 0.05, the ratio's interval excludes 1, and

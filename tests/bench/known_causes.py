@@ -1,6 +1,6 @@
 """Does `report --why` name known causes on a disturbed machine? Each case of tests/support/provoked.py runs --repeats times while another
-process computes in bursts. A cause counts if nine tenths of its runs name it; exit code 4 if fewer than all but one do. --cases
-NAME,...: some cases; --quiet-machine: no bursts.
+process computes in bursts. A cause counts if nine tenths of its runs name it, and its case ends as soon as that is decided; exit code 4
+if fewer than all but one do. --cases NAME,...: some cases; --quiet-machine: no bursts.
 """
 
 import argparse
@@ -42,13 +42,13 @@ def main():
     runs, counts = Runs(), {}
     for name in options.cases.split(","):
         run, named = provoked.RUNS[name], collections.Counter()
-        for _ in range(options.repeats):
+        while 10 * named["named"] < 9 * options.repeats and 10 * (named.total() - named["named"]) <= options.repeats:
             runs.setUp()
             found = runs.train(run, env=provoked.REAL)
             runs.doCleanups()
             named["named" if run.is_named(found) else found["sentence"]] += 1
         counts[name] = named["named"]
-        print(f"{name}: {run.cause} in {counts[name]} of {options.repeats}; else {[key for key in named if key != 'named']}", flush=True)
+        print(f"{name}: {run.cause} in {counts[name]} of {named.total()}; else {[key for key in named if key != 'named']}", flush=True)
     stop.set()
     enough = sum(10 * count >= 9 * options.repeats for count in counts.values())
     print(f"{enough} of {len(counts)} causes are named")

@@ -145,13 +145,14 @@ void check_asked(const Names& asked, const Runs& runs) {
 }
 
 // Returns one value per launch: runs of one launch are not independent.
-Values values_of(const Runs& runs, const std::string& measurement) {
+Values values_of(const Runs& runs, const std::string& measurement, bool rates) {
     InsertionOrderedMap<std::string, Values> of_processes;
     for (const Run* run : runs)
         if (const double value = model::final_value(*run, measurement); !std::isnan(value))
             of_processes[process_of(*run)].push_back(value);
     Values values;
-    for (const auto& some : of_processes.all()) values.push_back(stats::quantile(some, 0.5));
+    for (const auto& some : of_processes.all())
+        values.push_back(stats::summarise_runs(some, rates).median);
     return values;
 }
 
@@ -176,18 +177,18 @@ const Measurement& measurement_of(const Runs& runs, const std::string& name) {
 // A row without its outcome, which depends on the number of rows.
 CompareRow open_row(const std::string& name, const CompareGroup& group) {
     const Measurement& measurement = measurement_of(both(group.a, group.b), name);
+    const bool rates = measurement.kind == Kind::rate;
     CompareRow row{.measurement = name,
                    .unit = measurement.unit,
                    .better = vocabulary::better_of(name, measurement.kind),
                    .difference = {},
-                   .a = values_of(group.a, name),
-                   .b = values_of(group.b, name),
-                   .disturbed = (measurement.kind == Kind::rate || measurement.unit == "s" ||
-                                 measurement.unit == "us") &&
+                   .a = values_of(group.a, name, rates),
+                   .b = values_of(group.b, name, rates),
+                   .disturbed = (rates || measurement.unit == "s" || measurement.unit == "us") &&
                                 load_of(group.a).differs_from(load_of(group.b))};
-    row.median_a = stats::quantile(row.a, 0.5);
-    row.median_b = stats::quantile(row.b, 0.5);
-    row.difference = stats::difference(row.a, row.b);
+    row.median_a = stats::summarise_runs(row.a, rates).median;
+    row.median_b = stats::summarise_runs(row.b, rates).median;
+    row.difference = stats::difference(row.a, row.b, rates);
     return row;
 }
 

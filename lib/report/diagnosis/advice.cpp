@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/numbers.hpp"
-#include "report/diagnosis/steps.hpp"
+#include "report/diagnosis/advice.hpp"
 #include "report/predict/evidence.hpp"
 
 namespace ranklab::report::diagnosis {

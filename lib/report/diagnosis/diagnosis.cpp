@@ -1,21 +1,23 @@
-#include "report/diagnosis/steps.hpp"
+#include "report/diagnosis/diagnosis.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <vector>
 
 #include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
+#include "report/diagnosis/advice.hpp"
 #include "report/model/groups.hpp"
 #include "report/predict/evidence.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
+
+using model::steps_of;
 
 constexpr double kLeastLoss = 0.15;                  // of the step; from there on a loss is a bound
 constexpr double kSmallBatch = 0.15, kCheapSum = 2;  // the update's share of a rank's computing;
@@ -24,61 +26,6 @@ constexpr const char* kLossNames[] = {"moving between replicas",     "waiting fo
                                       "imbalance between nodes",     "imbalance in a node",
                                       "imbalance from step to step", "waiting for a core",
                                       "late handover of gradients",  "summing gradients"};
-
-void add_cores(Steps& all) {
-    const auto& first = all.run.hosts.front();
-    std::set<std::size_t> of_host;
-    for (const auto& row : all.run.hosts) {
-        if (row.host != first.host) continue;
-        ++all.ranks;
-        of_host.merge(base::numbers_in(row.cores).value_or(std::set<std::size_t>()));
-    }
-    const bool on_gpu = all.run.setting(setting::kDevice) == "cuda";
-    if (on_gpu || first.threads == 0 || of_host.empty()) return;
-    all.threads = first.threads;
-    all.own_cores = base::real(base::numbers_in(first.cores).value_or(of_host).size());
-    all.host_cores = base::real(of_host.size());
-    all.others = base::number_in(all.run.fact("place", "others_cores")).value_or(stats::kNone);
-}
-
-// Divides the waits for cores: other processes have what the step would be shorter without them.
-// Ranklab's own threads, if they are more than the host's cores, wait for each other as long as
-// they compute, times their excess over the cores. Others took at most the CPU time that they used.
-// Returns the share of the waits that is a loss: waits for ranklab's loader and helper threads stay
-// with the computing, if the load by other processes was measured.
-double share_cores(Steps& all) {
-    const Parts& p = all.whole;
-    const double waited_s = p.lost_s(Parts::cores),
-                 wanted = (all.threads + p.decoding_s / p.step_s()) * all.ranks,
-                 own_s = p.computing_s() * std::fmax(0, wanted / all.host_cores - 1),
-                 most_s = std::fmax(0, all.others) * p.step_s();
-    if (waited_s <= 0) return 0;
-    const double others = std::clamp(waited_s - own_s, 0.0, most_s) / waited_s,
-                 share = all.oversubscribed() || std::isnan(all.others) ? 1 : others;
-    all.others_share = share > 0 ? others / share : 0;
-    return share;
-}
-
-// Measures nothing if backward contains the wait for other ranks, which would count as computing.
-Steps steps_of(const Run& run) {
-    Steps all{run};
-    const auto* const step = run.find(vocabulary::kStepTime);
-    const std::size_t count = step == nullptr ? 0 : step->rows(), ranks = run.hosts.size();
-    const bool has_parts =
-        count > 0 && step->columns == ranks && (!run.says(fact::kWaitsInBackward) || ranks == 1);
-    all.measured = has_parts || run.find_table("waterfall") != nullptr;
-    if (!all.measured) return all;
-    add_cores(all);
-    all.whole = parts_of(run, 0, has_parts ? count : 0);
-    if (!has_parts) return all;
-    const double core_share = share_cores(all);
-    all.whole = parts_of(run, 0, count, core_share);
-    all.steps_s = static_cast<double>(count) * all.whole.step_s();
-    for (std::size_t i = 0; count >= kBlocks * kFewestSteps && i < kBlocks; ++i)
-        all.blocks.push_back(
-            parts_of(run, i * count / kBlocks, (i + 1) * count / kBlocks, core_share));
-    return all;
-}
 
 struct CauseRow {
     Cause cause;

@@ -13,47 +13,6 @@
 
 namespace ranklab::report::diagnosis {
 
-/// The parts of a mean step, in seconds.
-struct Parts {
-    /// Ascending levels: a typical rank's computing; with moving data between the replicas of
-    /// --mode dp; with its wait for samples; the slowest node's typical rank; the slowest rank; the
-    /// step on cores of its own and a network that takes no time; with the waits for cores; with a
-    /// late handover of gradients; the measured step. A typical rank is the lower median. A loss is
-    /// the difference of two neighbours, its factor the lower level over the upper one; the product
-    /// of all factors is parallel().
-    enum Loss : std::size_t {
-        replicas,
-        input,
-        between_nodes,
-        within_node,
-        serialisation,
-        cores,
-        handover,
-        transfer,
-        kLosses
-    };
-    std::array<double, kLosses + 1> level_s{};
-    double update_s = 0;                   ///< a typical rank's
-    double reading_s = 0, decoding_s = 0;  ///< sums over the loader's threads of a rank
-
-    double computing_s() const { return level_s.front(); }
-    double step_s() const { return level_s.back(); }
-    double parallel() const { return level_s.front() / level_s.back(); }
-    double lost_s(Loss loss) const { return level_s[loss + 1] - level_s[loss]; }
-    Loss largest_loss() const;
-    double factor(Loss loss) const { return level_s[loss] / level_s[loss + 1]; }
-    double late_s() const { return lost_s(between_nodes) + lost_s(within_node) + lost_s(handover); }
-    double loader_s() const { return reading_s + decoding_s; }
-    /// Time that does not depend on the batch size: the update and the sum of gradients.
-    double fixed_s() const { return update_s + lost_s(transfer); }
-    double percent_of(double seconds) const { return 100 * seconds / step_s(); }
-};
-/// The mean over the counted steps from `first_step` up to `end_step`. Requires the samples of each
-/// rank. Without steps, the parts of the table `waterfall`. `core_share`: the share of the waits
-/// for cores that counts as a loss, the rest as computing.
-Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step,
-               double core_share = 1);
-
 enum class Cause {
     not_measured,
     starting,

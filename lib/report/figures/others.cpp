@@ -168,21 +168,26 @@ Section collectives_section(const Source& source) {
     return section;
 }
 
-// The ladder with the most strategies, of equal ones the newest: runs of a sweep over ranks are no
-// ladders of their own.
+// The ladder with the most strategies, of equal ones the one that writes most, then the newest:
+// runs of a sweep over ranks are no ladders of their own.
 Section ladder_section(const Source& source) {
     Section section{"ladder", "The file-writing ladder"};
     // A run that holds a ladder has no measurements, and so no group.
     const Frame& runs = source.groups.runs();
     const std::size_t ladders = runs.find("ladder", Role::table);
-    const auto rows_of = [&](std::size_t row) {
-        const double rows = runs.at(row, ladders).number;
-        return rows > 1 && !runs.rows[row].has(CaveatKind::invalid) ? rows : 0;
+    const auto number = [&](std::size_t row, std::string_view name) {
+        return base::number_in(runs.at(row, runs.find(name, Role::factor)).text).value_or(0);
+    };
+    const auto size_of = [&](std::size_t row) {
+        const double rows = runs.at(row, ladders).number, edge = number(row, setting::kSize);
+        return rows > 1 && !runs.rows[row].has(CaveatKind::invalid)
+                   ? std::pair(rows, number(row, setting::kFiles) * edge * edge)
+                   : std::pair(0.0, 0.0);
     };
     std::size_t largest = 0;
     for (std::size_t row = 0; row < runs.rows.size(); ++row)
-        if (rows_of(row) >= rows_of(largest)) largest = row;
-    if (runs.empty() || rows_of(largest) == 0) return section;
+        if (size_of(row) >= size_of(largest)) largest = row;
+    if (runs.empty() || size_of(largest).first == 0) return section;
     const Run run = source.file.read(runs.at(largest, "id").text, results::Detail::summaries);
     const model::Ladder ladder = model::ladder_of(run, &source.groups);
     add_ladder(section, ladder,

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "report/model/conditions.hpp"
 #include "report/model/network.hpp"
+#include "report/model/steps.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 
@@ -36,7 +37,8 @@ std::string painted(std::string text, std::string_view word, const char* colour,
     return text.replace(at, word.size(), fmt::format("\033[{}m{}\033[0m", colour, word));
 }
 
-// "m +- h": the median and the longer half of its 95 % interval, each divided by `divisor`.
+// "m +- h": the median and the longer half of its 95 % interval, each divided by `divisor`; "n/a"
+// for a half as long as the median, since no rate is below 0.
 std::string with_half_width(const stats::Summary& s, std::size_t divisor) {
     const auto text = [&, by = static_cast<double>(divisor)](double value) {
         const double size = s.median / by;
@@ -45,7 +47,7 @@ std::string with_half_width(const stats::Summary& s, std::size_t divisor) {
                            static_cast<int>(std::clamp(3 - magnitude, 1.0, 9.0)));
     };
     const double half = std::max(s.ci95.high - s.median, s.median - s.ci95.low);
-    return fmt::format("{} +- {}", text(s.median), std::isfinite(half) ? text(half) : "n/a");
+    return fmt::format("{} +- {}", text(s.median), half < s.median ? text(half) : "n/a");
 }
 
 std::string rate_lines(const Run& run) {
@@ -285,24 +287,20 @@ std::string counted_time(const Run& run, std::string_view measurement) {
 
 std::vector<std::pair<std::string, double>> parts_of_step(const Run& run) {
     std::vector<std::pair<std::string, double>> parts;
-    double computing = 0, input = 0, step_s = 0;
+    double computing = 0, step_s = 0;
     for (const auto& part : model::step_parts(run)) {
         const std::string phase = part.text("phase");
         const double percent = part.number("percent");
         parts.emplace_back(run.hosts.size() == 1 && phase == "sync" ? "other" : part_name(phase),
                            percent);
         computing += parts.back().first == kComputing ? percent : 0;
-        input += phase == "data" ? percent : 0;
         step_s += part.number("per_hit_s");
     }
-    // Without workers a compute thread makes the batch, and waits for its core there, too.
-    const auto* const cores = run.find("core_wait_time_s");
-    const double busy = computing + (run.setting(setting::kWorkers) == "0" ? input : 0);
-    if (cores == nullptr || cores->samples.empty() || !(busy * step_s > 0)) return parts;
     const double waited =
-        std::min(1.0, 100 * stats::mean_of_finite(cores->samples) / (busy * step_s));
-    parts.emplace_back(kComputing, -waited * computing);
-    parts.emplace_back("waiting for a core", waited * computing);
+        std::min(100 * model::steps_of(run).whole.core_wait_s / step_s, computing);
+    if (!(waited > 0)) return parts;
+    parts.emplace_back(kComputing, -waited);
+    parts.emplace_back("waiting for a core", waited);
     return parts;
 }
 

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/values.hpp"
+#include "stats/difference.hpp"
 #include "vocabulary/facts.hpp"
 
 namespace ranklab::report::model {
@@ -113,6 +114,7 @@ void add_run(Frame& runs, const GroupQuery& query, const Run& run) {
     put_cores(runs, runs.rows.size() - 1, cores);
     put_abilities(runs, run);
     runs.put({.name = "id"}, run.id);
+    runs.put({.name = "label"}, run.label);
     runs.put({.name = "nodes"}, node_count(run));
     runs.put({.name = "other_load"}, other_load(run));
     for (const auto& table : run.tables)
@@ -277,11 +279,12 @@ std::vector<Caveat> Groups::caveats_of(std::size_t group) const {
          {CaveatKind::not_converged, CaveatKind::exit_7, CaveatKind::cut_short})
         if (const std::size_t some = count(kind); some > 0)
             caveats.push_back({kind, some_runs(some, runs)});
-    Names differing = varying(group);
+    Names differing = query_.keys.empty() ? Names() : varying(group);
     std::erase_if(differing,
                   [&](const auto& name) { return std::ranges::count(query_.keys, name) > 0; });
-    if (!differing.empty() && !query_.keys.empty())
-        caveats.push_back({CaveatKind::differs, some_of(differing, 4)});
+    if (text_of_all(runs_, members(group), runs_.find("label", Role::derived)) == kVaries)
+        differing.emplace_back("label");
+    if (!differing.empty()) caveats.push_back({CaveatKind::differs, some_of(differing, 4)});
     if (count(CaveatKind::not_verified) > 0) caveats.push_back({CaveatKind::not_verified});
     return caveats;
 }
@@ -368,7 +371,8 @@ std::vector<double> Groups::values(std::size_t group, std::string_view measureme
 
 Cell Groups::estimate(std::size_t group, std::string_view measurement) const {
     const std::size_t column = runs_.find(measurement, Role::measured);
-    const stats::Summary s = stats::summarise(values(group, measurement));
+    const stats::Summary s =
+        stats::summarise_runs(values(group, measurement), is_rate(measurement));
     for (const std::size_t run : members(group))
         if (s.n == 1 && runs_.at(run, column).is_number()) return runs_.at(run, column);
     return {s.median, s.ci95};

@@ -37,7 +37,7 @@ bool is_more_better(const std::string& measurement) {
 stats::Difference advantage(const Groups& groups, const std::string& measurement, std::size_t a,
                             std::size_t b) {
     const auto of_a = groups.values(a, measurement), of_b = groups.values(b, measurement);
-    return is_more_better(measurement) ? stats::difference(of_b, of_a)
+    return is_more_better(measurement) ? stats::difference(of_b, of_a, is_rate(measurement))
                                        : stats::difference(of_a, of_b);
 }
 

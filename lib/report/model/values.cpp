@@ -129,6 +129,11 @@ std::vector<std::string> names_shown(vocabulary::Shown where) {
     return names;
 }
 
+bool is_rate(std::string_view measurement) {
+    const auto* known = vocabulary::find_quantity(measurement);
+    return known != nullptr && known->kind == vocabulary::Kind::rate;
+}
+
 double final_value(const results::Run& run, const std::string& measurement) {
     for (const double value : {last_of_epochs(run, measurement), run.median(measurement)})
         if (std::isfinite(value)) return value;

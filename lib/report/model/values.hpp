@@ -33,6 +33,7 @@ inline std::size_t node_count(const results::Run& run) {
 /// The measurements of all commands that `where` shows.
 std::vector<std::string> names_shown(vocabulary::Shown where);
 
+bool is_rate(std::string_view measurement);
 /// The value after the last epoch, since the median over epochs is of a half-trained model; without
 /// epochs the median. NaN if there is none.
 double final_value(const results::Run& run, const std::string& measurement);

@@ -195,6 +195,18 @@ TEST(Judge, BelowFiveRunsASideThereIsNoVerdict) {
     }
 }
 
+// Of an even number of runs the mean of the middle two times is not that of the middle two rates.
+TEST(Difference, OfRatesIsThatOfTheirTimes) {
+    const std::vector<double> a{0.1, 0.2}, b{0.4, 0.1, 0.2, 0.3}, rate_a{10, 5},
+        rate_b{2.5, 10, 5, 1 / 0.3};
+    EXPECT_DOUBLE_EQ(summarise_runs(rate_a, true).median, 1 / summarise_runs(a, false).median);
+    const Difference times = difference(b, a), rates = difference(rate_a, rate_b, true);
+    EXPECT_DOUBLE_EQ(rates.ratio.ratio, times.ratio.ratio);
+    EXPECT_DOUBLE_EQ(rates.test.p, times.test.p);
+    EXPECT_DOUBLE_EQ(rates.test.effect, times.test.effect);
+    EXPECT_EQ(rates.n_b, 4U);
+}
+
 TEST(Judge, WhatNeverChangesIsTheSame) {
     const std::vector<double> x(6, 4096.0);
     const Difference none = difference(x, x);

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "report/diagnosis/diagnosis.hpp"
+#include "report/model/steps.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
 
+using model::Parts, model::parts_of;
 using ::testing::ElementsAre;
 using Values = std::vector<double>;  // row-major [step, rank]
 
@@ -127,6 +129,7 @@ TEST(Parts, MovingBetweenReplicasIsALossOfItsOwn) {
 TEST(Parts, WaitsForCoresAreALossOfTheirOwn) {
     const auto run = with_core_waits(waiting_run(2, {2, 4}, {0, 0}, 2), {0, 2}, {0, 0});
     EXPECT_THAT(whole_of(run).level_s, ElementsAre(2, 2, 2, 2, 2, 2, 4, 4, 6));
+    EXPECT_DOUBLE_EQ(whole_of(run).core_wait_s, 1) << "mean over ranks";
     EXPECT_THAT(parts_of(run, 0, 1, 0.5).level_s, ElementsAre(2, 2, 2, 2, 3, 3, 4, 4, 6));
     EXPECT_THAT(parts_of(run, 0, 1, 0).level_s, ElementsAre(2, 2, 2, 2, 4, 4, 4, 4, 6));
 }

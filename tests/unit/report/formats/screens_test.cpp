@@ -125,6 +125,14 @@ TEST(Screens, HaveTheResultLastAndAtMostEightLinesBelowTables) {
     }
 }
 
+// The longer half of a wide interval is longer than the rate.
+TEST(Screens, HaveNoRatesBelow0) {
+    StoredRun run = trained(80, 20);
+    for (auto& one : run.measurements)
+        one.summary.ci95 = {one.summary.median / 3, 3 * one.summary.median};
+    EXPECT_THAT(answer_text(run), HasSubstr("1600.0 +- n/a\n"));
+}
+
 TEST(Screens, FitATerminalAndSteerNone) {
     for (auto [name, run] : all_runs()) {
         run.label = "\x1b[31mred";

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/diagnosis/diagnosis.hpp"
 #include "report/formats/answer.hpp"
 #include "unit/report/outputs.hpp"
 #include "unit/report/runs_in_file.hpp"
@@ -10,6 +11,7 @@ namespace ranklab::report::formats {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 
@@ -79,6 +81,32 @@ TEST(MonitorLine, HasMeansMaximaAndWhatTheGpuWaitedFor) {
     EXPECT_THAT(monitor_text(monitored(2, 0.95)),
                 HasSubstr("not fully used: GPUs wait until the host has launched"));
     EXPECT_EQ(monitor_text({}), "");
+}
+
+// Others used a quarter of a core: of the waits for cores that much is a loss.
+TEST(PartsOfStep, DivideTheWaitsForCoresAsWhyDoes) {
+    results::Run run;
+    results::Rows phases("phases");
+    phases.add({"forward", std::int64_t{2}, 1.0, 1.0, 100.0});
+    run.tables = {std::move(phases).table()};
+    run.hosts = {{0, 0, "n1", "0-1", "cpu", 1, "0-1"}};
+    run.context.push_back({"place", "others_cores", "0.25"});
+    for (const auto& [name, seconds] :
+         {std::pair("step_time_s", 1.0), std::pair("core_wait_time_s", 0.5)})
+        run.measurements.push_back({name,
+                                    "s",
+                                    results::Kind::cost,
+                                    "max",
+                                    "step",
+                                    1,
+                                    std::vector<double>(2, seconds),
+                                    {},
+                                    {}});
+    EXPECT_THAT(shares_of(parts_of_step(run), 0),
+                ElementsAre("75 % computing", "25 % waiting for a core"));
+    const auto why = diagnosis::diagnose(run).parts;
+    EXPECT_EQ(why.at(1, "part").text, "waiting for a core");
+    EXPECT_DOUBLE_EQ(why.at(1, "percent").number, 25);
 }
 
 }  // namespace

@@ -225,6 +225,15 @@ TEST(Groups, CountWhatIsLeftOutAndSayWhatIsDoubtful) {
         EXPECT_TRUE(groups.table().rows[0].has(kind));
 }
 
+// On a page, whose groups are by all settings, too.
+TEST(Groups, OfSeveralLabelsSaySo) {
+    Runs runs{step_run("a", 2, 0.1), step_run("b", 2, 0.1)};
+    EXPECT_FALSE(groups_by({}, runs).table().rows[0].has(CaveatKind::differs));
+    runs[1].label = "other";
+    EXPECT_TRUE(groups_by({}, runs).table().rows[0].has(CaveatKind::differs));
+    EXPECT_FALSE(groups_by({"label"}, runs).table().rows[0].has(CaveatKind::differs));
+}
+
 // `busy` of the run's CPUs are used by other processes; NaN: not measured.
 StoredRun beside(StoredRun run, double busy) {
     std::erase_if(run.context, [](const auto& one) { return one.section == "place"; });

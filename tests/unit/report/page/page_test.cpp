@@ -195,6 +195,11 @@ TEST(Figures, HaveNoLadderOfOneStrategyAndTheLargestOfALabel) {
     const auto section = section_named(Made({large, small, alone}), "ladder");
     ASSERT_EQ(section.tables.size(), 1U);
     EXPECT_EQ(section.tables[0].rows.size(), 3U);
+    StoredRun later = large;
+    later.id = "m";
+    later.config[1].value = "1";
+    const auto answer = section_named(Made({large, small, later}), "ladder").answers.at(0);
+    EXPECT_THAT(answer.of, HasSubstr("100 records")) << "of two with as many strategies the larger";
 }
 
 TEST(Figures, DrawPublishedCurvesBesideOurs) {

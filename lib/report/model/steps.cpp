@@ -1,19 +1,21 @@
 // The POP method's efficiencies (Wagner et al., "A Structured Approach to Performance Analysis",
 // Tools for HPC 2017) of parallel steps, relative to a typical rank, with factors for the wait for
 // input and for cores.
+#include "report/model/steps.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "report/diagnosis/diagnosis.hpp"
-#include "report/model/values.hpp"
+#include "base/numbers.hpp"
 
-namespace ranklab::report::diagnosis {
+namespace ranklab::report::model {
 namespace {
 
 using Values = std::vector<double>;
@@ -70,6 +72,40 @@ Parts parts_of_trials(const results::Run& run) {
     return found;
 }
 
+void add_cores(Steps& all) {
+    const auto& first = all.run.hosts.front();
+    std::set<std::size_t> of_host;
+    for (const auto& row : all.run.hosts) {
+        if (row.host != first.host) continue;
+        ++all.ranks;
+        of_host.merge(base::numbers_in(row.cores).value_or(std::set<std::size_t>()));
+    }
+    const bool on_gpu = all.run.setting(setting::kDevice) == "cuda";
+    if (on_gpu || first.threads == 0 || of_host.empty()) return;
+    all.threads = first.threads;
+    all.own_cores = base::real(base::numbers_in(first.cores).value_or(of_host).size());
+    all.host_cores = base::real(of_host.size());
+    all.others = base::number_in(all.run.fact("place", "others_cores")).value_or(stats::kNone);
+}
+
+// Divides the waits for cores: other processes have what the step would be shorter without them.
+// Ranklab's own threads, if they are more than the host's cores, wait for each other as long as
+// they compute, times their excess over the cores. Others took at most the CPU time that they used.
+// Returns the share of the waits that is a loss: waits for ranklab's loader and helper threads stay
+// with the computing, if the load by other processes was measured.
+double share_cores(Steps& all) {
+    const Parts& p = all.whole;
+    const double waited_s = p.lost_s(Parts::cores),
+                 wanted = (all.threads + p.decoding_s / p.step_s()) * all.ranks,
+                 own_s = p.computing_s() * std::fmax(0, wanted / all.host_cores - 1),
+                 most_s = std::fmax(0, all.others) * p.step_s();
+    if (waited_s <= 0) return 0;
+    const double others = std::clamp(waited_s - own_s, 0.0, most_s) / waited_s,
+                 share = all.oversubscribed() || std::isnan(all.others) ? 1 : others;
+    all.others_share = share > 0 ? others / share : 0;
+    return share;
+}
+
 }  // namespace
 
 Parts::Loss Parts::largest_loss() const {
@@ -103,7 +139,7 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
         std::ranges::transform(moving, samples(phase), moving.begin(), std::plus());
     Values computing(ranks), useful(ranks), busy(ranks), whole(ranks), ideal(ranks), shared(ranks),
         updating(ranks);
-    double shared_in_sync = 0;
+    double shared_in_sync = 0, waited = 0;
     for (std::size_t row = 0; row < step.size(); row += ranks) {
         double most_in_sync = 0, transfer = std::numeric_limits<double>::infinity();
         for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -117,6 +153,7 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
             useful[rank] += own - lost - input[i];
             busy[rank] += own - lost;
             whole[rank] += step[i];
+            waited += lost;
             ideal[rank] += own - lost - update[i];
             shared[rank] += own - update[i];
             most_in_sync = std::max(most_in_sync, in_sync[i]);
@@ -139,7 +176,8 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
                     std::ranges::max(whole)},
         .update_s = typical(updating) / steps,
         .reading_s = mean("loader_read_time_s"),
-        .decoding_s = mean("loader_decode_time_s") + mean("loader_augment_time_s")};
+        .decoding_s = mean("loader_decode_time_s") + mean("loader_augment_time_s"),
+        .core_wait_s = waited / base::real(step.size())};
     auto& levels = found.level_s;
     for (double& level : levels) level = std::min(level, levels.back()) / steps;
     // A typical rank of a node may be faster than a typical rank of all nodes.
@@ -148,4 +186,24 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
     return found;
 }
 
-}  // namespace ranklab::report::diagnosis
+Steps steps_of(const results::Run& run) {
+    Steps all{run};
+    const auto* const step = run.find(vocabulary::kStepTime);
+    const std::size_t count = step == nullptr ? 0 : step->rows(), ranks = run.hosts.size();
+    const bool has_parts =
+        count > 0 && step->columns == ranks && (!run.says(fact::kWaitsInBackward) || ranks == 1);
+    all.measured = has_parts || run.find_table("waterfall") != nullptr;
+    if (!all.measured) return all;
+    add_cores(all);
+    all.whole = parts_of(run, 0, has_parts ? count : 0);
+    if (!has_parts) return all;
+    const double core_share = share_cores(all);
+    all.whole = parts_of(run, 0, count, core_share);
+    all.steps_s = static_cast<double>(count) * all.whole.step_s();
+    for (std::size_t i = 0; count >= kBlocks * kFewestSteps && i < kBlocks; ++i)
+        all.blocks.push_back(
+            parts_of(run, i * count / kBlocks, (i + 1) * count / kBlocks, core_share));
+    return all;
+}
+
+}  // namespace ranklab::report::model
