@@ -36,10 +36,6 @@ double student_quantile(double p, double degrees) {
     return bm::quantile(StudentsT(degrees), p);
 }
 
-double student_cdf(double t, double degrees) {
-    return bm::cdf(StudentsT(degrees), t);
-}
-
 double chi_square_quantile(double p, double degrees) {
     return bm::quantile(ChiSquared(degrees), p);
 }

@@ -6,11 +6,13 @@
 #include <cmath>
 
 #include "base/numbers.hpp"
-#include "report/diagnosis/advice.hpp"
+#include "report/diagnosis/diagnosis.hpp"
 #include "report/predict/evidence.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
+
+using model::Parts, model::Steps;
 
 constexpr double kRounding = 5;  // percent: a bound has no finer digits
 

@@ -10,14 +10,13 @@
 #include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "report/diagnosis/advice.hpp"
 #include "report/model/groups.hpp"
 #include "report/predict/evidence.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
 
-using model::steps_of;
+using model::Parts, model::Steps, model::steps_of, results::Run;
 
 constexpr double kLeastLoss = 0.15;                  // of the step; from there on a loss is a bound
 constexpr double kSmallBatch = 0.15, kCheapSum = 2;  // the update's share of a rank's computing;

@@ -1,13 +1,11 @@
 // Names what bounds the step of a training run, and options to try (docs/why.md).
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "report/frame/frame.hpp"
+#include "report/model/steps.hpp"
 #include "report/predict/mechanism.hpp"
 #include "results/result_file.hpp"
 
@@ -45,6 +43,8 @@ struct Diagnosis {
     Frame advice = {};  ///< options to try: known savings before upper bounds, the largest first
     std::vector<Caveat> caveats = {};  ///< of the run's numbers
 };
+/// Options to try: known savings before upper bounds, the largest first. Private to the room.
+Frame advice_for(const model::Steps& all, Cause cause, const predict::CapAdvice& cap);
 /// `run` is a training run with samples. `cap`: the best bucket cap by forecast, if known.
 Diagnosis diagnose(const results::Run& run, const std::optional<predict::CapAdvice>& cap = {});
 /// If summing gradients is the bound, forecasts the best bucket cap from the file's runs; a run of
