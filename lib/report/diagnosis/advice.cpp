@@ -14,7 +14,8 @@ namespace {
 
 using model::Parts, model::Steps;
 
-constexpr double kRounding = 5;  // percent: a bound has no finer digits
+// Percent: a bound has no finer digits, and two runs of one kind differ by kBetweenRuns.
+constexpr double kRounding = 5, kBetweenRuns = 1;
 
 class Advice {
   public:
@@ -22,9 +23,12 @@ class Advice {
 
     // Seconds of a step, at most and at least; NaN: not known.
     void add(const std::string& option, double most_s, double least_s = stats::kNone) {
-        const double most = kRounding * std::ceil(p_.percent_of(most_s) / kRounding - 1e-9),
-                     least = kRounding * std::floor(p_.percent_of(least_s) / kRounding);
-        if (most <= 0) return;
+        const double percent = p_.percent_of(most_s),
+                     most = std::min(kRounding * std::ceil((percent + kBetweenRuns) / kRounding),
+                                     100.0),
+                     least = kRounding *
+                             std::floor((p_.percent_of(least_s) - kBetweenRuns) / kRounding);
+        if (percent <= 0) return;
         rows_.push_back({{option, least > 0 ? Cell(least) : Cell(), most}});
     }
 

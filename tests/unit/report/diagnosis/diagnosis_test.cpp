@@ -81,10 +81,10 @@ std::vector<Case> cases() {
         {"one core for both", run_of(loading, {}, one_rank(1, "0")), "input", "costly_loader"},
         // (3 + 1) / 2 cores, if no other process uses the second one.
         {"a core to spare", run_of(loading, {}, one_rank(1, "0-1")), "input", "costly_loader",
-         "--workers 2", 50},
+         "--workers 2", 55},
         // Reading takes no core, so that the step is as long as computing: 1 s.
         {"slow reading", run_of(reading, {}, one_rank(1, "0")), "input", "slow_input",
-         "--workers 3", 75},
+         "--workers 3", 80},
         {"a slow rank", run_of(slow), "imbalance", "late_rank", "mpirun --bind-to none"},
         // The sum does not depend on the batch: 2 of 4 s, and at most all does.
         {"a slow link", run_of(sends, {}, two_hosts()), "communication", "transfer",
@@ -99,7 +99,7 @@ std::vector<Case> cases() {
         {"cores to spare",
          run_of(computes, {},
                 {{0, 0, "n1", "0-1", "cpu", 1, "0-1"}, {1, 1, "n1", "2-3", "cpu", 1, "2-3"}}),
-         "compute", "idle_cores", "--threads 2", 50},
+         "compute", "idle_cores", "--threads 2", 55},
         {"a GPU as fast as its launches", launching(3.9), "launches", "launches", "--cuda-graph"},
         {"a GPU behind its launches", launching(1), "compute", "none"},
         {"healthy", run_of(computes), "compute", "none"},
@@ -115,8 +115,8 @@ std::string option_of(const Diagnosis& found) {
 TEST(Diagnosis, ItsAdviceFitsOnALine) {
     std::map<std::string, std::string> lines;
     for (const auto& one : cases()) lines[one.name] = advice_text(diagnose(one.run));
-    EXPECT_EQ(lines["a core to spare"], "--workers 2 saves at most 50 % of the time per sample");
-    EXPECT_EQ(lines["cores to spare"], "--threads 2 saves at most 50 % of the time per sample");
+    EXPECT_EQ(lines["a core to spare"], "--workers 2 saves at most 55 % of the time per sample");
+    EXPECT_EQ(lines["cores to spare"], "--threads 2 saves at most 55 % of the time per sample");
     EXPECT_EQ(lines["a small batch"],
               "--batch-size 512 saves at least 45 %, at most 95 % of the time per sample");
     EXPECT_EQ(lines["a GPU as fast as its launches"], "--cuda-graph");
@@ -255,10 +255,10 @@ TEST(Diagnosis, HdfReadsForOneThreadAtATime) {
     run.config.push_back({"data", "hdf5", false});
     const auto found = diagnose(run);
     EXPECT_EQ(option_of(found), "--workers 1");
-    EXPECT_EQ(found.advice.at(0, "at_most_percent").number, 50);
+    EXPECT_EQ(found.advice.at(0, "at_most_percent").number, 55);
 }
 
-// At most the sum's 50 %, if the forecast saves at least half of it.
+// At most the sum's 50 % and 1 % between runs, if the forecast saves at least half of it.
 TEST(Diagnosis, AdvisesTheBucketCapWhereTheNetworkLimits) {
     for (const auto& one : cases())
         for (const double gain : {2.5, 1.2}) {
@@ -270,7 +270,7 @@ TEST(Diagnosis, AdvisesTheBucketCapWhereTheNetworkLimits) {
                     const Cell& most = found.advice.at(i, "at_most_percent");
                     EXPECT_EQ(most.is_number(), gain > 2) << one.name;
                     if (most.is_number()) {
-                        EXPECT_EQ(most.number, 50);
+                        EXPECT_EQ(most.number, 55);
                     }
                 }
             EXPECT_EQ(advised, one.cause == "transfer") << one.name;
@@ -282,7 +282,7 @@ TEST(Diagnosis, FurtherCoresAreThoseThatOtherProcessesLeave) {
     auto run = cases()[1].run;
     run.context.push_back({"place", "others_cores", "0.00"});
     const auto most = [&] { return diagnose(run).advice.at(0, "at_most_percent").number; };
-    EXPECT_EQ(most(), 50);  // 4 s on 2 cores
+    EXPECT_EQ(most(), 55);  // 4 s on 2 cores
     run.context.back().value = "1.00";
     EXPECT_EQ(most(), 35);  // on 1.5 cores 33.3
     // Other placements have a number on quiet hosts alone.
@@ -291,7 +291,7 @@ TEST(Diagnosis, FurtherCoresAreThoseThatOtherProcessesLeave) {
         crowded.context.push_back({"place", "others_cores", others});
         const auto advice = diagnose(crowded).advice;
         if (advice.notes.empty()) {
-            EXPECT_EQ(advice.at(0, "at_most_percent").number, 25);
+            EXPECT_EQ(advice.at(0, "at_most_percent").number, 30);
         }
         EXPECT_EQ(advice.notes.empty(), others == std::string("0.00"));
         EXPECT_EQ(advice.columns.size(), advice.notes.empty() ? 2U : 1U);
