@@ -34,7 +34,7 @@ SLOWED = {
     "workers": Slowed((*CNN, "--loader-cost-us", 1000, "--batch-size", 16, "--workers", 0, "--steps", 80, *ONE), before=TWO_CORES),
     "threads": Slowed((*MNIST, "--batch-size", 64, "--steps", 40, *ONE), before=TWO_CORES),
     "cores": Slowed((*CNN, "--batch-size", 64, "--steps", 120, "--threads", 2), launch=BOUND_TO_A_CORE),
-    "ranks": Slowed((*CNN, "--batch-size", 32, "--steps", 80, *ONE), launch=("--oversubscribe", *FREE), ranks=4, before=TWO_CORES),
+    "ranks": Slowed((*CNN, "--batch-size", 32, "--steps", 240, *ONE), launch=("--oversubscribe", *FREE), ranks=4, before=TWO_CORES),
     "buckets": Slowed((*RESNET, "--bucket-cap-mb", 0.05), launch=FREE, ranks=2, preload=cli.SOURCE / "tests" / "support" / "slow_calls.c",
                       evidence=((1, "train", *RESNET, "--profile", "layers"), (1, "train", *RESNET), (2, "comm", *CALLS))),
     "other load": Slowed((*CNN, "--batch-size", 64, "--steps", 120, *ONE), launch=FREE, ranks=2, before=TWO_CORES),
