@@ -64,10 +64,10 @@ class Advice {
                 saved < sum / 2 ? stats::kNone : sum);
     }
     void add_threads() {
-        const double threads = all_.threads_for_cores(),
-                     most = std::fmin(threads, all_.for_rank(all_.most_cores()));
+        const double threads = all_.threads_for_cores();
         if (all_.has_idle_cores())
-            add(fmt::format("--threads {}", threads), (1 - all_.threads / most) * p_.computing_s());
+            add(fmt::format("--threads {}", threads),
+                if_quiet((1 - all_.threads / threads) * p_.computing_s()));
     }
     void add_cores() {
         const auto cpus = base::number_in(all_.run.fact(fact::kLogicalCpus));
@@ -106,7 +106,7 @@ class Advice {
     double number(std::string_view setting) const {
         return predict::number_of(all_.run, setting, 0);
     }
-    // Beside other load, ranks that are placed in another way may save nothing.
+    // Beside other load, threads that wait for each other may save nothing, or take longer.
     double if_quiet(double saved) {
         if (all_.others <= vocabulary::kMostOtherLoad * all_.host_cores) return saved;
         notes_ = {"no number: other processes used the cores, or their use was not measured"};

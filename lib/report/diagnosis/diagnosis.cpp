@@ -145,7 +145,7 @@ std::string sentence_of(const CauseRow& row, const Steps& all) {
         fmt::arg("cores", all.own_cores), fmt::arg("host_threads", all.threads * all.ranks),
         fmt::arg("host_cores", all.host_cores), fmt::arg("last", last_rank(all)),
         fmt::arg("bytes", std::isfinite(bytes) ? readable(bytes, "B") + " of " : ""),
-        fmt::arg("idle", fmt::format("{:.2g}", all.most_cores() - all.threads * all.ranks)),
+        fmt::arg("idle", fmt::format("{:.2g}", all.free_cores() - all.threads * all.ranks)),
         fmt::arg("computing", percent_text(p.percent_of(p.computing_s()))),
         fmt::arg("loss", kLossNames[loss]), fmt::arg("largest", cost(p.lost_s(loss))));
 }

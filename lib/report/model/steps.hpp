@@ -82,16 +82,18 @@ struct Steps {
         return (1 - std::min(host_cores / ranks, own_cores) / threads) * whole.computing_s() +
                whole.lost_s(Parts::serialisation) + whole.lost_s(Parts::transfer);
     }
-    // The cores of a host that ranklab can have: a thread beside another process gets half a core.
-    double most_cores() const { return host_cores - std::fmax(others, 0) / 2; }
+    double free_cores() const { return host_cores - std::fmax(others, 0); }
+    // The cores that loader threads can have: one beside another process gets half a core.
+    double most_cores() const { return (host_cores + free_cores()) / 2; }
     // A rank's share of `cores` of its host, without the cores that decode.
     double for_rank(double cores) const {
         return cores / ranks - whole.decoding_s / whole.step_s();
     }
     double threads_for_cores() const { return std::floor(for_rank(host_cores) + 0.25); }
-    // More threads would have a quarter more of the cores or more.
+    // More threads would have a quarter more of the cores or more. They wait for each other: one
+    // beside another process is of no use.
     bool has_idle_cores() const {
-        return threads_for_cores() > threads && for_rank(most_cores()) >= 1.25 * threads;
+        return threads_for_cores() > threads && for_rank(free_cores()) >= 1.25 * threads;
     }
     double start_up_s() const { return run.median("time_to_first_step_s"); }
     double start_up_percent() const {
