@@ -51,10 +51,18 @@ class Advice {
         const double fixed = p_.percent_of(p_.fixed_s()),
                      wanted = std::exp2(std::ceil(std::log2(9 * fixed / (100 - fixed)))),
                      growth = std::clamp(wanted, 2.0, 16.0), saved = 1 - 1 / growth;
-        double sum = all_.blocks.empty() ? 0 : p_.lost_s(Parts::transfer);
-        for (const auto& block : all_.blocks) sum = std::min(sum, block.lost_s(Parts::transfer));
         add(fmt::format("--batch-size {}", growth * number(setting::kBatchSize)),
-            saved * p_.step_s(), saved * (p_.update_s + sum));
+            saved * p_.step_s(),
+            saved * (p_.update_s + p_.lost_s(Parts::transfer) - above_least_s(Parts::transfer)));
+    }
+    // Other processes also slow what computes beside them, and make ranks wait for each other.
+    void add_quiet_host(const std::string& option) {
+        double most = all_.other_load_s();
+        if (!all_.blocks.empty())
+            most += p_.lost_s(Parts::serialisation) + above_least_s(Parts::transfer) +
+                    p_.computing_s() -
+                    std::ranges::min(all_.blocks, {}, &Parts::computing_s).computing_s();
+        add(option, most);
     }
     // No number if most of the sum is forecast to stay.
     void add_cap(const predict::CapAdvice& cap) {
@@ -103,6 +111,12 @@ class Advice {
     }
 
   private:
+    // The part of a loss that the least of ten blocks lacks; without blocks, all of it.
+    double above_least_s(Parts::Loss loss) const {
+        double least = all_.blocks.empty() ? 0 : p_.lost_s(loss);
+        for (const auto& block : all_.blocks) least = std::min(least, block.lost_s(loss));
+        return p_.lost_s(loss) - least;
+    }
     double number(std::string_view setting) const {
         return predict::number_of(all_.run, setting, 0);
     }
@@ -143,9 +157,9 @@ Frame advice_for(const Steps& all, Cause cause, const predict::CapAdvice& cap) {
     if (is(Cause::late_rank) && all.own_cores < all.host_cores)
         advice.add("mpirun --bind-to none", stats::kNone);
     if (is(Cause::other_load))
-        advice.add(all.run.fact("environment", "SLURM_JOB_ID").empty() ? "end the other processes"
-                                                                       : "sbatch --exclusive",
-                   all.other_load_s());
+        advice.add_quiet_host(all.run.fact("environment", "SLURM_JOB_ID").empty()
+                                  ? "end the other processes"
+                                  : "sbatch --exclusive");
     return advice.frame();
 }
 
