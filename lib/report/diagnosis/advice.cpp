@@ -14,8 +14,9 @@ namespace {
 
 using model::Parts, model::Steps;
 
-// Percent: a bound has no finer digits, and two runs of one kind differ by kBetweenRuns.
-constexpr double kRounding = 5, kBetweenRuns = 1;
+constexpr double kRounding = 5;  // percent: a bound has no finer digits
+// Two runs of one kind differ by this share, beside other load by more.
+constexpr double kBetweenRuns = 0.01, kBesideOthers = 0.1;
 
 class Advice {
   public:
@@ -24,10 +25,10 @@ class Advice {
     // Seconds of a step, at most and at least; NaN: not known.
     void add(const std::string& option, double most_s, double least_s = stats::kNone) {
         const double percent = p_.percent_of(most_s),
-                     most = std::min(kRounding * std::ceil((percent + kBetweenRuns) / kRounding),
-                                     100.0),
-                     least = kRounding *
-                             std::floor((p_.percent_of(least_s) - kBetweenRuns) / kRounding);
+                     off = is_quiet() ? kBetweenRuns : kBesideOthers,
+                     most = kRounding * std::ceil((percent + off * (100 - percent)) / kRounding),
+                     remain = (1 + off) * (100 - p_.percent_of(least_s)),
+                     least = kRounding * std::floor((100 - remain) / kRounding);
         if (percent <= 0) return;
         rows_.push_back({{option, least > 0 ? Cell(least) : Cell(), most}});
     }
@@ -117,12 +118,13 @@ class Advice {
         for (const auto& block : all_.blocks) least = std::min(least, block.lost_s(loss));
         return p_.lost_s(loss) - least;
     }
+    bool is_quiet() const { return all_.others <= vocabulary::kMostOtherLoad * all_.host_cores; }
     double number(std::string_view setting) const {
         return predict::number_of(all_.run, setting, 0);
     }
     // Beside other load, threads that wait for each other may save nothing, or take longer.
     double if_quiet(double saved) {
-        if (all_.others <= vocabulary::kMostOtherLoad * all_.host_cores) return saved;
+        if (is_quiet()) return saved;
         notes_ = {"no number: other processes used the cores, or their use was not measured"};
         return stats::kNone;
     }
