@@ -8,6 +8,7 @@
 
 #include "base/numbers.hpp"
 #include "stats/distributions.hpp"
+#include "stats/repeats.hpp"
 
 namespace ranklab::stats {
 namespace {
@@ -87,19 +88,6 @@ double approximate_p(const Pooled& all) {
     return std::min(1.0, 2 * normal_cdf(-std::max(0.0, distance - 0.5) / std::sqrt(variance)));
 }
 
-// Sum of squared deviations from each side's mean, relative to that mean.
-struct Spread {
-    double squares = 0;
-    double degrees = 0;
-    void add(std::span<const double> samples) {
-        if (samples.size() < 3) return;
-        const double n = base::real(samples.size());
-        const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / n;
-        for (const double x : samples) squares += (x / mean - 1) * (x / mean - 1);
-        degrees += n - 1;
-    }
-};
-
 std::vector<double> reciprocals(std::span<const double> values) {
     std::vector<double> all(values.begin(), values.end());
     for (double& value : all) value = 1 / value;
@@ -173,13 +161,12 @@ std::size_t fewest_runs(std::size_t compared) {
 
 std::size_t runs_needed(std::span<const double> a, std::span<const double> b, double min_effect,
                         std::size_t compared) {
-    Spread spread;
-    spread.add(a);
-    spread.add(b);
-    if (spread.degrees == 0 || !(min_effect > 0) || !std::isfinite(spread.squares)) return 0;
+    const Repeats sides[] = {{a.begin(), a.end()}, {b.begin(), b.end()}};
+    const auto [pooled, degrees] = scatter_of(sides);
+    if (std::max(a.size(), b.size()) < 3 || !(min_effect > 0) || !std::isfinite(pooled)) return 0;
     // Few runs underestimate the spread as often as they overestimate it: the upper 80 % bound is
     // safe (Browne, Statistics in Medicine 14, 1995).
-    const double variance = spread.squares / chi_square_quantile(1 - kPower, spread.degrees);
+    const double variance = pooled * degrees / chi_square_quantile(1 - kPower, degrees);
     const double beta = normal_quantile(kPower);
     const double tests = base::real(std::max<std::size_t>(1, compared));
     // The corrected rank test is 3/pi as efficient as the t test of judge()'s interval.

@@ -5,6 +5,7 @@
 #include "base/numbers.hpp"
 #include "stats/distributions.hpp"
 #include "stats/interval.hpp"
+#include "stats/repeats.hpp"
 
 namespace ranklab::stats {
 namespace {
@@ -27,9 +28,8 @@ Mean mean_of(std::span<const double> samples) {
 }
 
 Mean mean_of_logs(std::span<const double> values) {
-    std::vector<double> logs(values.size());
-    std::ranges::transform(values, logs.begin(), [](double value) { return std::log(value); });
-    return mean_of(logs);
+    const double n = base::real(values.size());
+    return {n, log_mean(values), log_squares(values) / (n - 1) / n};
 }
 
 double half_width(double squared_error, double degrees) {
