@@ -11,7 +11,9 @@
 #BSUB -alloc_flags "gpumps smt4"
 #BSUB -o ranklab.%J.out
 set -euo pipefail
-# module purge && module load gcc spectrum-mpi hdf5 cuda nccl
+site=${RANKLAB_SITE:-$PWD/jobscripts/site.conf} # modules, RANKLAB_BIN
+# shellcheck disable=SC1090
+[[ ! -e $site ]] || . "$site"
 
 PATH=${RANKLAB_BIN:-$PWD/build/release/bin}:$PATH
 type -P ranklab >/dev/null || { echo "There is no ranklab in PATH: set RANKLAB_BIN, or run ./bootstrap build here." >&2; exit 5; }

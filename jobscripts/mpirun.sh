@@ -8,6 +8,9 @@
 # RANKLAB_BIN is the folder of the programs (default: build/release/bin, then PATH). RANKLAB_MPIRUN is the launcher of
 # ranklab's MPI (default: mpirun; mpiexec.mpich for MPICH).
 set -euo pipefail
+site=${RANKLAB_SITE:-$PWD/jobscripts/site.conf} # modules, RANKLAB_BIN
+# shellcheck disable=SC1090
+[[ ! -e $site ]] || . "$site"
 
 PATH=${RANKLAB_BIN:-$PWD/build/release/bin}:$PATH
 type -P ranklab >/dev/null || { echo "There is no ranklab in PATH: set RANKLAB_BIN, or run ./bootstrap build here." >&2; exit 5; }

@@ -51,6 +51,18 @@ class JobScripts(unittest.TestCase):
                 code, lines, said = self.start(script, *first, "comm", FAILS="doctor")
                 self.assertEqual((code, lines), (138, [f"{launch} ranklab doctor"]), said)
 
+    def test_the_site_is_read_from_one_file(self):
+        (self.folder / "jobscripts").mkdir()
+        (self.folder / "other").mkdir()
+        for script, (first, launch) in FORMS.items():
+            for name, more in (("jobscripts/site.conf", {}), ("other/here", {"RANKLAB_SITE": "other/here"})):
+                with self.subTest(script=script, name=name):
+                    (self.folder / name).write_text("export OMP_NUM_THREADS=5 SLURM_CPUS_PER_TASK=5 CORES_PER_RANK=5\n")
+                    code, lines, said = self.start(script, *first, "comm", **more)
+                    self.assertEqual(code, 0, said)
+                    self.assertIn(" 5: ", lines[0])
+                    (self.folder / name).unlink()
+
     def test_a_sweep_gets_all_words(self):
         code, lines, said = self.start("sweep.slurm", "train", "--threads", "1,2")
         self.assertEqual((code, lines), (0, ["ranklab 3: sweep train --threads 1,2"]), said)
