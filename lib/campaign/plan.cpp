@@ -348,7 +348,8 @@ std::string inputs_hash(const SweepRequest& request) {
             const auto whole = base::hash_of_contents(text);
             all += whole;
             for (const auto& file : whole.empty() ? base::split(text, ',') : Texts())
-                all += base::hash_of_contents(file.substr(0, file.find(":/")));  // FILE:/DATASET
+                all += base::hash_of_contents(
+                    file.substr(0, file.rfind(':')));  // FILE:/DATASET, FILE:NAME
         }
     return fmt::format("{:016x}", base::fingerprint(all));
 }

@@ -18,6 +18,10 @@ set(RANKLAB_CUDA_TEXT "off: no CUDA runtime found")
 set(RANKLAB_NCCL_TEXT "off: no NCCL found (set RANKLAB_NCCL_ROOT)")
 
 get_filename_component(_site_packages "${RANKLAB_TORCH_ROOT}/.." ABSOLUTE)
+# The wheels of CUDA 13 share nvidia/cu13; each of CUDA 12 has a folder, as nvidia/cuda_runtime.
+file(GLOB _nvidia_includes "${_site_packages}/nvidia/*/include")
+file(GLOB RANKLAB_NVIDIA_LIB_DIRS "${_site_packages}/nvidia/*/lib")
+set(RANKLAB_OLDEST_TORCH 2.8)
 
 if(RANKLAB_WITH_TORCH)
   find_path(RANKLAB_TORCH_INCLUDE torch/csrc/api/include/torch/torch.h
@@ -53,6 +57,10 @@ if(RANKLAB_HAS_TORCH)
       break()
     endif()
   endforeach()
+  if(RANKLAB_TORCH_VERSION VERSION_LESS RANKLAB_OLDEST_TORCH)
+    message(FATAL_ERROR "RANKLAB_TORCH_ROOT='${RANKLAB_TORCH_ROOT}' is LibTorch "
+      "${RANKLAB_TORCH_VERSION}; ranklab needs ${RANKLAB_OLDEST_TORCH} or newer.")
+  endif()
   add_library(ranklab_torch INTERFACE)
   add_library(ranklab::torch ALIAS ranklab_torch)
   # LibTorch has its own fmt headers: searched last, so that they do not shadow the linked fmt's.
@@ -65,29 +73,67 @@ if(RANKLAB_HAS_TORCH)
     "${RANKLAB_C10_LIBRARY}" gomp)
   get_filename_component(RANKLAB_TORCH_LIB_DIR "${RANKLAB_TORCH_CPU_LIBRARY}" DIRECTORY)
   # libtorch_cpu of the CUDA build needs libcudart and libcupti from the wheels beside it.
-  target_link_options(ranklab_torch INTERFACE "-Wl,-rpath-link,${_site_packages}/nvidia/cu13/lib")
+  foreach(_folder IN LISTS RANKLAB_NVIDIA_LIB_DIRS)
+    target_link_options(ranklab_torch INTERFACE "-Wl,-rpath-link,${_folder}")
+  endforeach()
   set(RANKLAB_TORCH_TEXT "${RANKLAB_TORCH_VERSION} in ${RANKLAB_TORCH_ROOT}")
 endif()
 
-if(RANKLAB_WITH_CUDA)
-  find_path(RANKLAB_CUDA_INCLUDE cuda_runtime.h PATHS "${_site_packages}/nvidia/cu13/include"
+# Networks in Python need libpython of the version whose package LibTorch is, as in
+# torch/_C.cpython-311-x86_64-linux-gnu.so.
+set(RANKLAB_HAS_PYTHON OFF)
+if(RANKLAB_HAS_TORCH AND RANKLAB_WITH_PYTHON)
+  file(GLOB _extension "${RANKLAB_TORCH_ROOT}/_C.cpython-*.so")
+  string(REGEX REPLACE ".*cpython-([0-9])([0-9]+)-.*" "\\1.\\2" _python "${_extension}")
+  find_path(RANKLAB_PYTHON_INCLUDE Python.h HINTS "${RANKLAB_PYTHON_ROOT}/include"
+    PATH_SUFFIXES python${_python})
+  find_library(RANKLAB_PYTHON_LIBRARY python${_python} HINTS "${RANKLAB_PYTHON_ROOT}/lib")
+  find_library(RANKLAB_TORCH_PYTHON_LIBRARY torch_python PATHS "${RANKLAB_TORCH_ROOT}/lib"
     NO_DEFAULT_PATH)
+  if(RANKLAB_PYTHON_INCLUDE AND RANKLAB_PYTHON_LIBRARY AND RANKLAB_TORCH_PYTHON_LIBRARY)
+    set(RANKLAB_HAS_PYTHON ON)
+    set(RANKLAB_PYTHON_TEXT "${_python}, loaded at run time: ${RANKLAB_PYTHON_LIBRARY}")
+    add_library(ranklab_torch_python INTERFACE)
+    add_library(ranklab::torch_python ALIAS ranklab_torch_python)
+    target_include_directories(ranklab_torch_python SYSTEM INTERFACE "${RANKLAB_PYTHON_INCLUDE}")
+    target_link_libraries(ranklab_torch_python INTERFACE "${RANKLAB_TORCH_PYTHON_LIBRARY}"
+      "${RANKLAB_PYTHON_LIBRARY}")
+    target_link_options(ranklab_torch_python INTERFACE -Wl,--allow-shlib-undefined)
+  elseif(RANKLAB_WITH_PYTHON STREQUAL "ON")
+    message(FATAL_ERROR
+      "RANKLAB_WITH_PYTHON=ON, but Python ${_python}'s Python.h, libpython or LibTorch's Python part "
+      "was not found. Set -DRANKLAB_PYTHON_ROOT, or install libpython${_python}-dev.")
+  else()
+    set(RANKLAB_PYTHON_TEXT
+      "off: no Python.h and libpython of Python ${_python} (install libpython${_python}-dev)")
+  endif()
+else()
+  set(RANKLAB_PYTHON_TEXT "off: RANKLAB_WITH_PYTHON=OFF, or no LibTorch")
+endif()
+
+if(RANKLAB_WITH_CUDA)
+  find_path(RANKLAB_CUDA_INCLUDE cuda_runtime.h PATHS ${_nvidia_includes} NO_DEFAULT_PATH)
   find_path(RANKLAB_CUDA_INCLUDE cuda_runtime.h PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda
     PATH_SUFFIXES include)
-  find_library(RANKLAB_CUDART_LIBRARY NAMES libcudart.so.13 PATHS
-    "${_site_packages}/nvidia/cu13/lib" NO_DEFAULT_PATH)
+  # cuda_runtime.h includes it. CUDA 12 has it in another wheel, that of nvcc.
+  find_path(RANKLAB_CUDA_CRT_INCLUDE crt/host_config.h HINTS "${RANKLAB_CUDA_INCLUDE}"
+    ${_nvidia_includes})
+  find_library(RANKLAB_CUDART_LIBRARY NAMES libcudart.so.13 libcudart.so.12 PATHS
+    ${RANKLAB_NVIDIA_LIB_DIRS} NO_DEFAULT_PATH)
   find_library(RANKLAB_CUDART_LIBRARY NAMES cudart PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda
     PATH_SUFFIXES lib64 lib)
-  if(RANKLAB_CUDA_INCLUDE AND RANKLAB_CUDART_LIBRARY)
+  if(RANKLAB_CUDA_INCLUDE AND RANKLAB_CUDA_CRT_INCLUDE AND RANKLAB_CUDART_LIBRARY)
     set(RANKLAB_HAS_CUDA ON)
     set(RANKLAB_CUDA_TEXT "${RANKLAB_CUDART_LIBRARY}")
     add_library(ranklab_cudart INTERFACE)
     add_library(ranklab::cudart ALIAS ranklab_cudart)
-    target_include_directories(ranklab_cudart SYSTEM INTERFACE "${RANKLAB_CUDA_INCLUDE}")
+    target_include_directories(ranklab_cudart SYSTEM INTERFACE "${RANKLAB_CUDA_INCLUDE}"
+      "${RANKLAB_CUDA_CRT_INCLUDE}")
     target_link_libraries(ranklab_cudart INTERFACE "${RANKLAB_CUDART_LIBRARY}")
   elseif(RANKLAB_WITH_CUDA STREQUAL "ON")
     message(FATAL_ERROR
-      "RANKLAB_WITH_CUDA=ON, but no cuda_runtime.h and libcudart were found. Set CUDA_HOME.")
+      "RANKLAB_WITH_CUDA=ON, but cuda_runtime.h, crt/host_config.h and libcudart were not all found. "
+      "Set CUDA_HOME.")
   endif()
 endif()
 

@@ -10,20 +10,29 @@ set_property(CACHE RANKLAB_INSTALL_LIBTORCH PROPERTY STRINGS AUTO ON OFF)
 get_property(_programs GLOBAL PROPERTY RANKLAB_PROGRAMS)
 # The copy keeps the layout of site-packages, by which LibTorch and CUDA libraries find each other.
 set(_copy "${CMAKE_INSTALL_LIBDIR}/ranklab")
-set(_rpath "$ORIGIN/../lib" "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" "$ORIGIN/../${_copy}/torch/lib"
-  "$ORIGIN/../${_copy}/nvidia/cu13/lib")
+set(_rpath "$ORIGIN/../lib" "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}" "$ORIGIN/../${_copy}/torch/lib")
+set(_module_rpath "$ORIGIN/ranklab/torch/lib")
+foreach(_folder IN LISTS RANKLAB_NVIDIA_LIB_DIRS)
+  file(RELATIVE_PATH _folder "${_site_packages}" "${_folder}")
+  if(_folder MATCHES "cu13|cuda_runtime|cuda_cupti")  # LibTorch finds the others itself
+    list(APPEND _rpath "$ORIGIN/../${_copy}/${_folder}")
+    list(APPEND _module_rpath "$ORIGIN/ranklab/${_folder}")
+  endif()
+endforeach()
 list(REMOVE_DUPLICATES _rpath)
 # Equal RPATHs when built and installed: if they differ, CMake pads the built one with empty
 # entries, and the loader reads an empty entry as the current folder.
 set_target_properties(${_programs} PROPERTIES
   INSTALL_RPATH "${_rpath}" INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS ${_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(TARGET ranklab_torch_cuda)
-  set_target_properties(ranklab_torch_cuda PROPERTIES
-    INSTALL_RPATH "$ORIGIN/ranklab/torch/lib;$ORIGIN/ranklab/nvidia/cu13/lib"
-    INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
-  install(TARGETS ranklab_torch_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+foreach(_module ranklab_torch_cuda ranklab_python)
+  if(TARGET ${_module})
+    set_target_properties(${_module} PROPERTIES
+      INSTALL_RPATH "${_module_rpath}"
+      INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
+    install(TARGETS ${_module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
 if(RANKLAB_HAS_TORCH)
   get_filename_component(_packages "${RANKLAB_TORCH_ROOT}/.." ABSOLUTE)
   install(CODE "

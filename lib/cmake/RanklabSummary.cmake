@@ -10,6 +10,7 @@ message(STATUS "  Boost        ${Boost_VERSION_STRING}")
 message(STATUS "  LibTorch     ${RANKLAB_TORCH_TEXT}")
 message(STATUS "  CUDA runtime ${RANKLAB_CUDA_TEXT}")
 message(STATUS "  NCCL         ${RANKLAB_NCCL_TEXT}")
+message(STATUS "  Python       ${RANKLAB_PYTHON_TEXT}")
 message(STATUS "  sanitizers   ${RANKLAB_SANITIZE}")
 message(STATUS
   "  tests        ${RANKLAB_BUILD_TESTS}, "

@@ -101,7 +101,7 @@ Split split_of(const DataRequest& request, std::int64_t samples, std::int64_t ra
 DataSet open_here(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {
     if (!request.is_own())
         throw base::OptionError("npy and HDF5 files need a network of your own; name its file",
-                                {"model FILE.pt"});
+                                {"model FILE.py"});
     if (request.input_files.size() != request.own_inputs.size() ||
         request.input_files.front().empty() || request.target_file.empty())
         throw base::OptionError(

@@ -1,15 +1,17 @@
-// GPUs, streams and memory by the CUDA runtime.
-#include <cuda_runtime.h>
+// GPUs, streams and memory by the runtime of CUDA, or of ROCm.
 #include <fmt/format.h>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "device/gpus.hpp"
+#include "device/runtime.hpp"
 #include "device/stream.hpp"
 
+#ifndef RANKLAB_ROCM
 // Declared here because cuda_profiler_api.h is missing in some runtime packages.
 extern "C" cudaError_t cudaProfilerStart();
 extern "C" cudaError_t cudaProfilerStop();
+#endif
 
 namespace ranklab::device {
 namespace {
@@ -81,7 +83,7 @@ GpuList list_gpus() {
         if (cudaDeviceGetPCIBusId(pci, sizeof pci, i) != cudaSuccess) pci[0] = '\0';
         list.gpus.push_back({properties.name, pci,
                              static_cast<std::int64_t>(properties.totalGlobalMem),
-                             uuid_text(properties.uuid)});
+                             uuid_text(uuid_of(properties, i))});
     }
     if (list.gpus.empty()) list.why_none = "the CUDA runtime lists no GPU";
     return list;
@@ -102,7 +104,7 @@ void select_gpu(int index) {
 std::string cuda_runtime_version() {
     int version = 0;
     if (cudaRuntimeGetVersion(&version) != cudaSuccess) return "unknown";
-    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+    return fmt::format("{}.{}", version / kMajorUnit, version % kMajorUnit / kMinorUnit);
 }
 
 void StreamTraits::close(type stream) noexcept {

@@ -275,7 +275,8 @@ constexpr Row kTable[] = {
     {"cpu-quota", kWarning, threads_beyond_quota, "{}, so the ranks are throttled",
      "{}raise the CPU limit of the container or job"},
     {"shared-gpu", kWarning, shared_gpus, "{}, so the ranks wait for each other",
-     "start one rank per GPU, and have CUDA_VISIBLE_DEVICES show each rank a different GPU"},
+     "start one rank per GPU, and have CUDA_VISIBLE_DEVICES (AMD: ROCR_VISIBLE_DEVICES) show each "
+     "rank a different GPU"},
     {"far-gpu", kWarning, far_gpus, "{}, so transfers cross NUMA nodes",
      "bind each rank near its GPU (mpirun --map-by numa --bind-to numa, or srun --gpus-per-task=1 "
      "--gpu-bind=closest)"},

@@ -184,6 +184,8 @@ std::vector<std::pair<std::string, std::string>> allowed_environment() {
     static constexpr std::array<std::string_view, 14> kPrefixes{
         "OMP_", "NCCL_",  "UCX_",  "OMPI_MCA_", "MPIR_CVAR_", "MPICH_", "I_MPI_",
         "FI_",  "ROMIO_", "HDF5_", "SLURM_",    "ONEDNN_",    "DNNL_",  "ATEN_"};
+    static constexpr std::array<std::string_view, 4> kOfGpus{
+        "CUDA_DEVICE_ORDER", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
     std::vector<std::pair<std::string, std::string>> facts;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
@@ -191,7 +193,7 @@ std::vector<std::pair<std::string, std::string>> allowed_environment() {
         if (equals == std::string_view::npos) continue;
         const auto name = text.substr(0, equals);
         if (base::is_launchers_own(name) || is_secret(name)) continue;
-        const bool allowed = name == "CUDA_VISIBLE_DEVICES" ||
+        const bool allowed = std::ranges::find(kOfGpus, name) != kOfGpus.end() ||
                              std::any_of(kPrefixes.begin(), kPrefixes.end(),
                                          [&](auto p) { return name.substr(0, p.size()) == p; });
         if (allowed) facts.emplace_back(name, text.substr(equals + 1));

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/handle.hpp"
+#include "nn/own_model.hpp"
 #include "nn/products.hpp"
-#include "nn/script_model.hpp"
 
 namespace ranklab::nn {
 

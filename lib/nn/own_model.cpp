@@ -1,26 +1,15 @@
-#include "nn/script_model.hpp"
+#include "nn/own_model.hpp"
 
-#include <ATen/EmptyTensor.h>
-#include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
-#include <torch/csrc/jit/runtime/graph_executor.h>
-#include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/nn/functional/loss.h>
-#include <torch/script.h>
-#include <zlib.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
-#include <set>
 
 #include "base/error.hpp"
-#include "base/pack.hpp"
 #include "base/text.hpp"
+#include "nn/own_network.hpp"
 
 namespace ranklab::nn {
 namespace {
@@ -28,128 +17,44 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kCheckedBatch = 2;
-constexpr const char* kSave =
-    "save it with torch.jit.save(torch.jit.script(model), 'model.pt'), or with "
-    "torch.jit.trace(model, example), in PyTorch";
-
-// The line of LibTorch's message with the reason; other lines say where the call failed.
-std::string reason_of(const std::exception& error) {
-    const auto* const own = dynamic_cast<const c10::Error*>(&error);
-    const std::string text = own != nullptr ? own->what_without_backtrace() : error.what();
-    std::string reason;
-    for (const auto& line : base::split(text, '\n')) {
-        if (line.starts_with("RuntimeError: ") || line.starts_with("builtins."))
-            return base::printable(line.substr(line.find(": ") + 2), 160);
-        if (reason.empty()) reason = line;
-    }
-    return base::printable(reason, 160);
-}
-
-torch::jit::Module load_script(const std::string& path) {
-    check_readable(path);
-    // What a network prints must not mix with JSON on stdout.
-    torch::jit::setPrintHandler([](const std::string& text) { std::fputs(text.c_str(), stderr); });
-    const char* what = "is not TorchScript of";
-    try {
-        if (caffe2::serialize::PyTorchStreamReader(path).hasRecord("constants.pkl"))
-            what = "has operators or types that are unknown to";
-        return torch::jit::load(path, torch::kCPU);
-    } catch (const std::exception& error) {
-        throw base::DataError(fmt::format("{} {} LibTorch {} or older ({}); {}", path, what,
-                                          TORCH_VERSION, reason_of(error), kSave),
-                              {"model"});
-    }
-}
-
-// The CRC-32 of each entry of a zip archive of less than 4 GiB, in order. Its structures are
-// numbers of 16 bits (PKWARE's APPNOTE.TXT, 4.3.12 and 4.3.16).
-std::vector<std::uint32_t> checksums_in(const std::string& path) {
-    constexpr std::size_t kLongestEnd = 65557;
-    std::ifstream file(path, std::ios::binary);
-    const auto bytes_from = [&](std::size_t begin) {
-        file.seekg(static_cast<std::streamoff>(begin));
-        return std::string(std::istreambuf_iterator<char>(file), {});
-    };
-    const auto tail = bytes_from(fs::file_size(path) - std::min(fs::file_size(path), kLongestEnd));
-    std::string_view left(tail);
-    left.remove_prefix(std::min(left.size(), left.rfind("PK\5\6")));
-    std::array<std::uint16_t, 11> end{};
-    base::unpack(left, end);
-    const auto directory = bytes_from(end[8] | std::size_t{end[9]} << 16U);
-    left = directory;
-    std::vector<std::uint32_t> checksums;
-    for (std::array<std::uint16_t, 23> entry{};
-         left.starts_with("PK\1\2") && base::unpack(left, entry);) {
-        checksums.push_back(entry[8] | std::uint32_t{entry[9]} << 16U);
-        left.remove_prefix(std::min<std::size_t>(left.size(), entry[14] + entry[15] + entry[16]));
-    }
-    return checksums;
-}
-
-// Whether an entry differs from its checksum, or a tensor from the entries' sizes. LibTorch checks
-// neither.
-bool is_damaged(const std::string& path) try {
-    check_readable(path);
-    caffe2::serialize::PyTorchStreamReader archive(path);
-    const auto names = archive.getAllRecords();
-    const auto checksums = checksums_in(path);
-    const bool known = fs::file_size(path) < std::size_t{1} << 32U;
-    bool damaged = known && checksums.size() != names.size();
-    std::set<std::size_t> sizes{0};
-    for (std::size_t i = 0; i < names.size() && !damaged; ++i) {
-        const auto [bytes, size] = archive.getRecord(names[i]);
-        damaged = known && crc32_z(0, static_cast<const Bytef*>(bytes.get()), size) != checksums[i];
-        sizes.insert(size);
-    }
-    if (damaged) return true;
-    const auto script = load_script(path);
-    for (const auto& item : script.named_attributes()) {
-        if (!item.value.isTensor() || !item.value.toTensor().has_storage()) continue;
-        const auto& tensor = item.value.toTensor();
-        const auto there = tensor.storage().nbytes();
-        damaged |= !sizes.contains(there) ||
-                   there < at::detail::computeStorageNbytes(tensor.sizes(), tensor.strides(),
-                                                            tensor.element_size(),
-                                                            tensor.storage_offset());
-    }
-    return damaged;
-} catch (const c10::Error&) {
-    return false;  // no archive: load_script says so
-}
+constexpr const char* kPython = ".py";
 
 // Sums and broadcasts work on dense memory.
 torch::Tensor dense(torch::Tensor tensor, const std::string& name) {
     if (tensor.layout() != torch::kStrided || tensor.is_complex())
         throw base::OptionError(
-            fmt::format("'{}' is sparse or complex; export a model of dense real parameters", name),
+            fmt::format("'{}' is sparse or complex; use a model of dense real parameters", name),
             {"model"});
     if (!tensor.is_non_overlapping_and_dense())
         tensor.set_data(tensor.detach().clone(torch::MemoryFormat::Contiguous));
     return tensor;
 }
 
-// The tensors of a TorchScript module as a tree of torch::nn modules, one per submodule, since
-// torch::nn allows no dots in names.
-std::shared_ptr<torch::nn::Module> tree_of(const torch::jit::Module& script);
-
-void add_tensors(torch::nn::Module& to, const torch::jit::Module& script) {
-    for (const auto& item : script.named_parameters(/*recurse=*/false))
-        to.register_parameter(item.name, dense(item.value, item.name), item.value.requires_grad());
-    for (const auto& item : script.named_buffers(/*recurse=*/false))
-        to.register_buffer(item.name, dense(item.value, item.name));
-    for (const auto& child : script.named_children())
-        to.register_module(child.name, tree_of(child.value));
-}
-
-std::shared_ptr<torch::nn::Module> tree_of(const torch::jit::Module& script) {
-    auto tree = std::make_shared<torch::nn::Module>();
-    add_tensors(*tree, script);
-    return tree;
+// Registers the tensors in a tree of torch::nn modules, one per dot of their names, since torch::nn
+// allows no dots.
+void add_tensors(torch::nn::Module& root, const OwnNetwork& network) {
+    for (const auto& own : network.tensors()) {
+        auto names = base::split(own.name, '.');
+        const auto last = names.back();
+        names.pop_back();
+        auto* module = &root;
+        for (const auto& name : names) {
+            auto children = module->named_children();
+            if (!children.contains(name))
+                module->register_module(name, std::make_shared<torch::nn::Module>());
+            module = module->named_children()[name].get();
+        }
+        const auto tensor = dense(own.tensor, own.name);
+        if (own.is_parameter)
+            module->register_parameter(last, tensor, tensor.requires_grad());
+        else
+            module->register_buffer(last, tensor);
+    }
 }
 
 // Splits packed inputs (base::packed) into tensors; floating-point ones get type `dtype`, others
 // the request's type.
-std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const ScriptRequest& request,
+std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const OwnRequest& request,
                                     torch::Dtype dtype) {
     const auto& own = request.input.own;
     if (own.size() == 1)
@@ -171,11 +76,11 @@ std::vector<torch::Tensor> unpacked(const torch::Tensor& input, const ScriptRequ
     return tensors;
 }
 
-class ScriptModel final : public Model {
+class OwnModel final : public Model {
   public:
-    explicit ScriptModel(const ScriptRequest& request)
-        : script_(load_script(request.path)), request_(request) {
-        add_tensors(*this, script_);
+    explicit OwnModel(const OwnRequest& request)
+        : network_(open_own(request.model)->make()), request_(request) {
+        add_tensors(*this, *network_);
         to(request.dtype);
         for (const auto& parameter : parameters())
             if (parameter.requires_grad() && parameter.numel() > 0 && !weight_.defined())
@@ -189,28 +94,20 @@ class ScriptModel final : public Model {
         return or_data_error(input, [&] { return compute(input); });
     }
 
-    /// Throws LibTorch's errors. Turns the graph optimiser off: mnist-cnn trains 4 % slower
-    /// with it. If the first call in training changes its input in place, all get a copy.
+    /// Throws LibTorch's errors. If the first call in training changes its input in place, all get
+    /// a copy.
     torch::Tensor compute(const torch::Tensor& input) {
-        const torch::jit::GraphOptimizerEnabledGuard plain(false);
         const auto given = changes_input_.value_or(true) ? input.clone() : input;
         const auto version = given._version();
-        std::vector<c10::IValue> inputs;
-        for (auto& each : unpacked(given, request_, weight_.scalar_type()))
-            inputs.emplace_back(std::move(each));
-        const auto output = script_.forward(std::move(inputs));
+        const auto output = network_->forward(unpacked(given, request_, weight_.scalar_type()));
         if (is_training()) changes_input_ = changes_input_.value_or(given._version() != version);
-        if (output.isTensor()) return in_order(output.toTensor());
-        throw base::OptionError(
-            fmt::format("the model returns a {} instead of one tensor; export a module whose "
-                        "forward returns its scores alone",
-                        output.tagKind()),
-            {"model"});
+        return in_order(output);
     }
 
     torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const override {
         const auto& loss = request_.loss;
         return or_data_error(targets, [&] {
+            if (loss.empty()) return network_->loss(output, targets);
             if (targets.scalar_type() == torch::kLong && output.dim() < 2)
                 throw std::runtime_error("the scores lack the dimension of the samples (squeeze)");
             if (loss == "mse") return torch::mse_loss(output.reshape(targets.sizes()), targets);
@@ -222,7 +119,7 @@ class ScriptModel final : public Model {
 
     void train(bool on = true) override {
         torch::nn::Module::train(on);
-        script_.train(on);
+        network_->train(on);
     }
 
   private:
@@ -252,8 +149,8 @@ class ScriptModel final : public Model {
         return turned ? output.movedim(-1, 1) : output;
     }
 
-    torch::jit::Module script_;
-    ScriptRequest request_;
+    std::unique_ptr<OwnNetwork> network_;
+    OwnRequest request_;
     torch::Tensor weight_;
     std::optional<bool> changes_input_ = {};  // not known before training
 };
@@ -262,7 +159,7 @@ std::string shape_text(torch::IntArrayRef sizes) {
     return sizes.empty() ? "one value" : fmt::format("{}", fmt::join(sizes, "x"));
 }
 
-torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request) {
+torch::Tensor output_of_sample(OwnModel& model, const OwnRequest& request) {
     model.train();
     try {
         return model.compute(sample_input(request.input, kCheckedBatch, request.dtype));
@@ -271,15 +168,15 @@ torch::Tensor output_of_sample(ScriptModel& model, const ScriptRequest& request)
     } catch (const std::exception& error) {
         throw base::OptionError(
             fmt::format("{} cannot compute a batch of {} such samples: {}; give the shape of one "
-                        "sample with x between its sizes, and export a model whose code fixes no "
+                        "sample with x between its sizes, and use a model whose code fixes no "
                         "batch size, type or device",
-                        request.path, kCheckedBatch, reason_of(error)),
+                        request.model, kCheckedBatch, reason_of(error)),
             {"input-shape"});
     }
 }
 
 // Throws OptionError if a gradient cannot be computed or summed.
-void check_gradients(const ScriptModel& model, const torch::Tensor& loss) try {
+void check_gradients(const OwnModel& model, const torch::Tensor& loss) try {
     loss.backward();
     for (const auto& item : model.named_parameters())
         if (item.value().grad().defined() && item.value().grad().layout() != torch::kStrided)
@@ -289,6 +186,44 @@ void check_gradients(const ScriptModel& model, const torch::Tensor& loss) try {
 }
 
 }  // namespace
+
+std::string path_of_own(const std::string& model) {
+    const auto name = model.rfind(std::string(kPython) + ':');
+    return model.substr(0, name == std::string::npos ? name : name + 3);
+}
+
+bool is_python(const std::string& model) {
+    return path_of_own(model).ends_with(kPython);
+}
+
+bool is_own(const std::string& model) {
+    return is_python(model) || model.ends_with(".pt");
+}
+
+std::string name_of_own(const std::string& model) {
+    const auto path = path_of_own(model);
+    return fs::path(path).stem().string() + model.substr(path.size());
+}
+
+std::shared_ptr<const OwnFile> open_own(const std::string& model) {
+    const auto path = path_of_own(model);
+    check_readable(path);
+    if (!is_python(model)) return open_script(path);
+    return open_python(path, model == path ? "model" : model.substr(path.size() + 1));
+}
+
+std::string reason_of(const std::exception& error) {
+    constexpr std::size_t kMost = 300;
+    const auto* const own = dynamic_cast<const c10::Error*>(&error);
+    const std::string text = own != nullptr ? own->what_without_backtrace() : error.what();
+    std::string reason;
+    for (const auto& line : base::split(text, '\n')) {
+        if (line.starts_with("RuntimeError: ") || line.starts_with("builtins."))
+            return base::printable(line.substr(line.find(": ") + 2), kMost);
+        if (reason.empty()) reason = line;
+    }
+    return base::printable(reason, kMost);
+}
 
 void check_readable(const std::string& path) {
     if (!fs::is_regular_file(path) || !std::ifstream(path))
@@ -302,44 +237,39 @@ torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::D
     return shape.is_whole() ? torch::zeros(sizes, torch::kLong) : torch::randn(sizes, dtype);
 }
 
-ModelEntry script_entry(const ScriptRequest& request) {
-    return {
-        .name = fs::path(request.path).stem().string(),
-        .summary = {},
-        .input = request.input,
-        .defaults = {.data = "synthetic", .optimizer = "sgd", .lr = 0.01, .batch_size = 32},
-        .make = [request](const ModelConfig&) { return std::make_shared<ScriptModel>(request); },
-        .is_script = true};
+ModelEntry own_entry(const OwnRequest& request) {
+    return {.name = name_of_own(request.model),
+            .summary = {},
+            .input = request.input,
+            .defaults = {.data = "synthetic", .optimizer = "sgd", .lr = 0.01, .batch_size = 32},
+            .make = [request](const ModelConfig&) { return std::make_shared<OwnModel>(request); },
+            .is_script = true};
 }
 
-void check_script(const ScriptRequest& request) {
-    if (is_damaged(request.path))
-        throw base::DataError(
-            fmt::format("{} is damaged: an entry has another checksum or size than it should; copy "
-                        "or save it again",
-                        request.path),
-            {"model"});
-    ScriptModel model(request);
+void check_own(const OwnRequest& request) {
+    open_own(request.model)->check();
+    OwnModel model(request);
     if (!model.weight().defined())
         throw base::OptionError(
-            fmt::format("{} has no trainable parameters; export an unfrozen model whose parameters "
+            fmt::format("{} has no trainable parameters; use an unfrozen model whose parameters "
                         "have requires_grad",
-                        request.path),
+                        request.model),
             {"model"});
     const auto output = output_of_sample(model, request);
     if (!output.requires_grad())
         throw base::OptionError(
-            fmt::format("the output of {} depends on no trainable parameter; export the module "
-                        "that is to be trained",
-                        request.path),
+            fmt::format("the output of {} depends on no trainable parameter; use the module that "
+                        "is to be trained",
+                        request.model),
             {"model"});
     auto wanted = request.input.target_sizes();
     if (request.input.classifies()) wanted.insert(wanted.begin(), request.input.classes);
     wanted.insert(wanted.begin(), kCheckedBatch);
     const bool one_number = wanted.size() == 2 && wanted[1] == 1 && output.dim() == 1;
-    if (output.sizes() != wanted && !(one_number && output.numel() == kCheckedBatch))
+    if (!request.loss.empty() && output.sizes() != wanted &&
+        !(one_number && output.numel() == kCheckedBatch))
         throw base::OptionError(
-            fmt::format("{} maps a batch of {} to {}, but the target needs {}", request.path,
+            fmt::format("{} maps a batch of {} to {}, but the target needs {}", request.model,
                         kCheckedBatch, shape_text(output.sizes()), shape_text(wanted)),
             {request.input.classifies() ? "classes" : "target-shape"});
     if (request.input.classifies()) wanted.erase(wanted.begin() + 1);
@@ -347,19 +277,13 @@ void check_script(const ScriptRequest& request) {
     check_gradients(model, model.loss(output, torch::zeros(wanted, type)));
 }
 
-std::string structure_hash(const std::string& path) try {
+std::string structure_hash(const std::string& model) {
+    const auto file = open_own(model);
     std::string text;
-    for (const auto& item : load_script(path).named_parameters())
-        text += fmt::format("{} {}\n", item.name, shape_text(item.value.sizes()));
-    caffe2::serialize::PyTorchStreamReader archive(path);
-    for (const auto& record : archive.getAllRecords()) {
-        if (!record.starts_with("code/") || !record.ends_with(".py")) continue;
-        const auto [bytes, size] = archive.getRecord(record);
-        text += record + std::string(static_cast<const char*>(bytes.get()), size);
-    }
-    return fmt::format("{:016x}", base::fingerprint(text));
-} catch (const c10::Error& error) {
-    throw base::DataError(fmt::format("{} is damaged ({})", path, reason_of(error)), {"model"});
+    for (const auto& own : file->make()->tensors())
+        if (own.is_parameter)
+            text += fmt::format("{} {}\n", own.name, shape_text(own.tensor.sizes()));
+    return fmt::format("{:016x}", base::fingerprint(text + file->code()));
 }
 
 }  // namespace ranklab::nn

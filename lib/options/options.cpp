@@ -72,6 +72,15 @@ bool within(const Option& option, double number) {
     return std::isfinite(number) && number >= option.minimum && number <= option.maximum;
 }
 
+// Whether the value ends with one of the suffixes, "a.py"; or, for what the file defines, with a
+// name after it, "a.py:name".
+bool names_file(const Option& option, const std::string& value) {
+    return std::ranges::any_of(base::split(option.file_suffix, ','), [&](const auto& suffix) {
+        return !suffix.empty() &&
+               (value.ends_with(suffix) || value.find(suffix + ':') != std::string::npos);
+    });
+}
+
 bool is_right(const Option& option, const std::string& value) {
     const auto fits = [&](auto number) {
         return number && within(option, static_cast<double>(*number));
@@ -79,7 +88,7 @@ bool is_right(const Option& option, const std::string& value) {
     switch (option.type) {
         case Type::choice:
             return std::ranges::find(option.choices, value) != option.choices.end() ||
-                   (!option.file_suffix.empty() && value.ends_with(option.file_suffix));
+                   names_file(option, value);
         case Type::integer:
             return fits(base::number_in<std::int64_t>(value));
         case Type::real:
@@ -97,11 +106,13 @@ bool is_right(const Option& option, const std::string& value) {
 std::string what_it_takes(const Option& option, const std::string& value) {
     const std::string shown = base::printable(value, 60);
     if (option.type == Type::flag) return "takes true or false";
-    if (option.type == Type::choice)
-        return fmt::format("cannot be '{}'; it is one of {}{}{}", shown,
-                           base::join(option.choices, ", "),
-                           option.file_suffix.empty() ? "" : ", FILE" + option.file_suffix,
+    if (option.type == Type::choice) {
+        auto choices = option.choices;
+        for (const auto& suffix : base::split(option.file_suffix, ','))
+            if (!suffix.empty()) choices.push_back("FILE" + suffix);
+        return fmt::format("cannot be '{}'; it is one of {}{}", shown, base::join(choices, ", "),
                            base::or_did_you_mean(value, option.choices));
+    }
     if (option.type == Type::bytes)
         return fmt::format(
             "must be a number of bytes of at least {:.0f}, such as 4096, 64K, 1MiB or 10MB (K M "

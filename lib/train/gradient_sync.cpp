@@ -29,7 +29,8 @@ class ReadyHook final : public torch::autograd::FunctionPostHook {
 // Keeps a parameter's gradient accumulator alive. The parameter holds only a weak pointer, so
 // autograd would otherwise make a new accumulator, without our hook.
 struct GradientHooks::Hooked {
-    std::shared_ptr<torch::autograd::Node> accumulator;
+    // A shared_ptr in LibTorch 2.11, an intrusive_ptr in 2.15.
+    decltype(torch::autograd::impl::grad_accumulator({})) accumulator;
     std::uintptr_t key = 0;
 };
 

@@ -1,5 +1,6 @@
 // A module that links LibTorch's CUDA part; train/torch_cuda.cpp loads it.
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include "train/torch_cuda.hpp"
@@ -47,6 +48,16 @@ __attribute__((visibility("default"))) cudaStream_t ranklab_compute_on_own_strea
     const auto stream = c10::cuda::getStreamFromPool(/*isHighPriority=*/false);
     c10::cuda::setCurrentCUDAStream(stream);
     return stream.stream();
+}
+
+__attribute__((visibility("default"))) std::int64_t ranklab_peak_gpu_bytes(int gpu) {
+    const auto device = static_cast<c10::DeviceIndex>(gpu);
+    // Index 0 is the sum over all pools.
+    return c10::cuda::CUDACachingAllocator::getDeviceStats(device).allocated_bytes[0].peak;
+}
+
+__attribute__((visibility("default"))) void ranklab_restart_peak_gpu_bytes(int gpu) {
+    c10::cuda::CUDACachingAllocator::resetPeakStats(static_cast<c10::DeviceIndex>(gpu));
 }
 
 __attribute__((visibility("default"))) ranklab::train::StepGraph* ranklab_make_cuda_graph() {

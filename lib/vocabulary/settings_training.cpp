@@ -24,18 +24,22 @@ constexpr double kHighestRate = 1e38;  // fp32 ends at 3.4e38
 
 void add_work(Schema& rows) {
     rows.section("What is trained")
-        .choice("model", {&S::model, kEssential, kInHeader, kDecidesNumbers, kReadsFiles}, {},
-                "the network, or FILE.pt: your own in TorchScript")
-        .or_file(".pt")
+        .choice(
+            "model", {&S::model, kEssential, kInHeader, kDecidesNumbers, kReadsFiles}, {},
+            "the network, or your own: FILE.py[:NAME], whose function model (or NAME) returns a "
+            "torch.nn.Module, or FILE.pt in TorchScript")
+        .or_file(".py,.pt")
         .text("input-shape", {&S::input_shape, kDecidesNumbers}, "SIZES",
-              "FILE.pt: shape of one input sample, as 3x224x224, or 128:int64 for tokens; separate "
+              "FILE: shape of one input sample, as 3x224x224, or 128:int64 for tokens; separate "
               "several inputs by commas")
         .integer("classes", {&S::classes, kDecidesNumbers}, {1, 1'000'000'000},
-                 "FILE.pt: number of classes (of tokens: the vocabulary's size)")
+                 "FILE: number of classes (of tokens: the vocabulary's size)")
         .text("target-shape", {&S::target_shape, kDecidesNumbers}, "SIZES|same",
-              "FILE.pt: shape of the target, which holds values, or class numbers with --classes")
-        .choice("loss", {&S::loss, kDecidesNumbers}, {"cross-entropy", "nll", "mse", "l1"},
-                "FILE.pt: the loss (default: cross-entropy for classes, mse for values)")
+              "FILE: shape of the target, which holds values, or class numbers with --classes")
+        .choice(
+            "loss", {&S::loss, kDecidesNumbers}, {"cross-entropy", "nll", "mse", "l1"},
+            "FILE: the loss (default: the file's own; otherwise cross-entropy for classes, mse for "
+            "values)")
         .choice("data", {&S::data, kEssential, kInHeader, kDecidesNumbers}, {},
                 "the data set (default: the model's own)")
         // Not compared: folders with equal sample counts are taken for the same work.

@@ -162,8 +162,8 @@ class OwnModel(cli.Case):
                                  ("use --classes", "--input-shape", 8, "--target-shape", 5, "--loss", "nll"),
                                  ("--width, --jit, --dropout and --image-size are for", "--input-shape", 8, "--classes", 5, "--dropout", "off")):
             self.assertRefused(2, sentence, "--model", "net.pt", *words)
-        self.assertRefused(2, "--classes is for --model FILE.pt", "--classes", 5)
-        self.assertRefused(2, "--model FILE.pt", "--data", "npy", "--model", "mnist-cnn")
+        self.assertRefused(2, "--classes is for --model FILE.pt or FILE.py", "--classes", 5)
+        self.assertRefused(2, "--model FILE.py", "--data", "npy", "--model", "mnist-cnn")
 
     def test_bad_data_is_refused(self):
         save(nn.Linear(8, 5), self.folder / "net.pt")

@@ -1,4 +1,4 @@
-"""Compares a user's TorchScript networks with PyTorch's DistributedDataParallel, for equal weights and batches."""
+"""Compares a user's networks, in TorchScript and in Python, with PyTorch's DistributedDataParallel, for equal weights and batches."""
 
 import sys
 import unittest
@@ -10,35 +10,50 @@ h5py, np, torch = cli.modules("h5py", "numpy", "torch")
 
 import own_networks  # noqa: E402
 
-BATCH, STEPS, LR, RANKS = 2, 20, 0.01, 2
+BATCH, STEPS, LR = 2, 20, 0.01
 
 
 class OwnNetwork(cli.Case):
-    def losses(self, name):
-        own_networks.export(name, self.folder, torch.float64)
-        inputs, targets = own_networks.samples(name, BATCH * STEPS * RANKS)
+    module = "own_networks"  # of tests/support, which has the networks and runs PyTorch's ranks
+
+    def losses(self, name, kind, ranks):
+        """Returns the losses of name.KIND."""
+        inputs, targets = own_networks.samples(name, BATCH * STEPS * ranks)
         names = [f"{name}-{i}.npy" for i in range(len(inputs))]
         for file, values in zip((*names, f"{name}-y.npy"), (*inputs, targets)):
             np.save(self.folder / file, values)
-        result = cli.ranklab("train", *own_networks.options(name), "--data", "npy", "--inputs", ",".join(names), "--targets", f"{name}-y.npy",
-                             "--train-samples", BATCH * STEPS * RANKS, "--precision", "fp64", "--optimizer", "sgd", "--lr", LR,
+        output = f"{name}-{kind}-{ranks}.h5"
+        result = cli.ranklab("train", "--model", f"{name}.{kind}", *own_networks.options(name)[2:], "--data", "npy", "--inputs", ",".join(names), "--targets", f"{name}-y.npy",
+                             "--train-samples", BATCH * STEPS * ranks, "--precision", "fp64", "--optimizer", "sgd", "--lr", LR,
                              "--batch-size", BATCH, "--steps", STEPS, "--warmup", 0, "--shuffle", "off", "--evaluate", "off", "--threads", 1,
-                             "--overlap-steps", 0, "--output", f"{name}.h5", ranks=RANKS, cwd=self.folder, timeout=200)
+                             "--overlap-steps", 0, "--output", output, ranks=ranks, cwd=self.folder, timeout=200)
         self.assertCode(result, 0)
         self.assertIn("verified      yes", result.stdout)
-        with h5py.File(self.folder / f"{name}.h5") as file:
+        with h5py.File(self.folder / output) as file:
             (run,) = file["runs"].values()
             return run["samples/train_loss"][()].ravel()
 
-    def test_losses_are_pytorchs(self):
-        jobs = [cli.Job([sys.executable, "-B", cli.SOURCE / "tests/support/own_networks.py", self.folder / "rendezvous", self.folder / "ddp.npz", BATCH, STEPS, LR],
-                        env=cli.environment(RANK=rank, WORLD_SIZE=RANKS, GLOO_SOCKET_IFNAME="lo")) for rank in range(RANKS)]
+    def losses_in_ddp(self, ranks):
+        """Returns {name: losses} of PyTorch."""
+        output = self.folder / f"ddp-{ranks}.npz"
+        jobs = [cli.Job([sys.executable, "-B", cli.SOURCE / f"tests/support/{self.module}.py", self.folder / f"rendezvous-{ranks}", output, BATCH, STEPS, LR],
+                        env=cli.environment(RANK=rank, WORLD_SIZE=ranks, GLOO_SOCKET_IFNAME="lo")) for rank in range(ranks)]
         for job in jobs:
             self.assertCode(job.finish(300), 0)
-        with np.load(self.folder / "ddp.npz") as of_pytorch:
+        with np.load(output) as found:
+            return dict(found)
+
+    def test_losses_are_pytorchs(self):
+        for name in own_networks.NETWORKS:
+            (self.folder / f"{name}.py").write_text(own_networks.python_file(name, self.module))
+            if self.module == "own_networks":
+                own_networks.export(name, self.folder, torch.float64)
+        for ranks in (1, 2):
+            of_pytorch = self.losses_in_ddp(ranks)
             for name in own_networks.NETWORKS:
-                with self.subTest(name):
-                    np.testing.assert_allclose(self.losses(name), of_pytorch[name], rtol=1e-9, atol=0)
+                for kind in ("py", "pt") if ranks > 1 and self.module == "own_networks" else ("py",):
+                    with self.subTest(name, kind=kind, ranks=ranks):
+                        np.testing.assert_allclose(self.losses(name, kind, ranks), of_pytorch[name], rtol=1e-9, atol=0)
 
 
 if __name__ == "__main__":

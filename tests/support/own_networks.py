@@ -127,6 +127,12 @@ def export(name, folder, dtype=torch.float32):
     save(network(name, dtype), pathlib.Path(folder) / f"{name}.pt", example if len(inputs) == 1 else None)
 
 
+def python_file(name, module="own_networks"):
+    """Returns a Python file whose model() is the network, with the weights of export(). `module` has it in its NETWORKS."""
+    folder = str(pathlib.Path(__file__).resolve().parent)
+    return f"import sys\n\nsys.path.append({folder!r})\nimport {module}\nimport own_networks\n\n\ndef model():\n    return own_networks.network({name!r})\n"
+
+
 def losses_in_ddp(name, batch, steps, lr):
     """Returns the losses of the global batches, with SGD in fp64."""
     inputs, targets = samples(name, batch * steps * dist.get_world_size())

@@ -12,7 +12,8 @@
 #include "data/dataset.hpp"
 #include "measure/convergence.hpp"
 #include "measure/samples.hpp"
-#include "nn/script_model.hpp"
+#include "nn/own_model.hpp"
+#include "nn/own_network.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
@@ -74,9 +75,8 @@ nn::InputShape own_shape(const TrainingSettings& settings) {
     return shape;
 }
 
-nn::ScriptRequest script_of(const TrainingSettings& settings) {
-    nn::ScriptRequest request{settings.model_file, own_shape(settings),
-                              settings.loss.value_or(settings.classes ? "cross-entropy" : "mse")};
+nn::OwnRequest own_request(const TrainingSettings& settings) {
+    nn::OwnRequest request{settings.model_file, own_shape(settings), settings.loss.value_or("")};
     if (settings.precision == "fp64") request.dtype = torch::kDouble;
     return request;
 }
@@ -89,28 +89,51 @@ void refuse_options_of_own_models(const TrainingSettings& settings) {
                                       std::pair{"inputs", settings.inputs.has_value()},
                                       std::pair{"targets", settings.targets.has_value()}})
         if (given)
+            throw base::OptionError(fmt::format(
+                "--{} is for --model FILE.pt or FILE.py; {} has its own", name, settings.model));
+}
+
+// The options that the file gives, if the user does not.
+void settle_by_file(TrainingSettings& settings, const nn::OwnFile& file) {
+    const auto words = file.options();
+    const auto settle_text = [&](std::optional<std::string>& setting, const char* name) {
+        if (const auto word = words.find(name); word != words.end()) settle(setting, word->second);
+    };
+    settle_text(settings.input_shape, "input-shape");
+    settle_text(settings.target_shape, "target-shape");
+    if (const auto word = words.find("classes"); word != words.end() && !settings.classes) {
+        settings.classes = base::number_in<std::int64_t>(word->second);
+        if (settings.classes.value_or(0) < 1)
             throw base::OptionError(
-                fmt::format("--{} is for --model FILE.pt; {} has its own", name, settings.model));
+                fmt::format("classes in {} is {} instead of a number of classes",
+                            settings.model_file, base::printable(word->second, 40)));
+    }
+    if (!file.has_loss()) settle(settings.loss, settings.classes ? "cross-entropy" : "mse");
 }
 
 // A run stores the file's stem as the model's name, without its path.
 void settle_model_file(TrainingSettings& settings) {
-    if (!settings.model.ends_with(".pt")) return refuse_options_of_own_models(settings);
-    nn::check_readable(settings.model);
+    if (!nn::is_own(settings.model)) return refuse_options_of_own_models(settings);
+    const auto file = nn::open_own(settings.model);
     settings.model_file = settings.model;
-    settings.model = std::filesystem::path(settings.model).stem().string();
-    const auto request = script_of(settings);
-    settings.loss = request.loss;
-    const bool of_classes = request.loss == "cross-entropy" || request.loss == "nll";
-    if (of_classes != settings.classes.has_value())
+    settings.model = nn::name_of_own(settings.model);
+    settle_by_file(settings, *file);
+    const auto& loss = settings.loss;
+    const bool of_classes = loss == "cross-entropy" || loss == "nll";
+    const auto request = own_request(settings);
+    if (loss && of_classes != settings.classes.has_value())
         throw base::OptionError(fmt::format(
-            "--loss {} needs {}; {}", request.loss, settings.classes ? "numbers" : "classes",
+            "--loss {} needs {}; {}", *loss, settings.classes ? "numbers" : "classes",
             settings.classes ? "use --target-shape, without --classes" : "use --classes"));
     if (settings.width != 1 || settings.jit || settings.dropout == "off" || settings.image_size)
         throw base::OptionError(
             "--width, --jit, --dropout and --image-size are for ranklab's own networks; leave them "
             "out");
-    nn::check_script(request);
+    if (settings.mode == "dp" && nn::is_python(settings.model_file))
+        throw base::OptionError(
+            "--mode dp computes its replicas in threads, which Python runs one at a time; use "
+            "--mode ddp, or export the network as TorchScript");
+    nn::check_own(request);
 }
 
 // Batch and length must be settled already.
@@ -294,7 +317,7 @@ void settle_all(TrainingOptions& all, int world_size) {
 
 nn::ModelEntry model_entry(const TrainingSettings& settings) {
     return settings.model_file.empty() ? entry_of(nn::models(), settings.model)
-                                       : nn::script_entry(script_of(settings));
+                                       : nn::own_entry(own_request(settings));
 }
 
 bool TrainingOptions::profiles(const std::string& what) const {

@@ -14,7 +14,7 @@
 #include "experiments/training/options.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
-#include "nn/script_model.hpp"
+#include "nn/own_model.hpp"
 
 namespace ranklab::experiments {
 namespace {

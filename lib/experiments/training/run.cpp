@@ -22,7 +22,7 @@
 #include "experiments/training/loop.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
-#include "nn/script_model.hpp"
+#include "nn/own_model.hpp"
 #include "options/schema.hpp"
 #include "train/equal_state.hpp"
 #include "vocabulary/names.hpp"

@@ -177,6 +177,21 @@ class BootstrapTest(unittest.TestCase):
             self.assertIn(word, result.stderr)
         self.assertNotIn("command not found", result.stderr)
 
+    def test_fetch_leaves_out_what_it_brings(self):
+        def missing(*words):
+            script = 'source "$1"; has_header() { return 1; }; shift; take_own_words build "$@"; target=programs; find_folders; list_missing_things; printf "%s\\n" "${rows[@]}"'
+            return subprocess.run(["bash", "-c", script, "bash", str(self.repo / "bootstrap"), *words], env=self.environment, capture_output=True, text=True, timeout=60).stdout
+
+        fetched = ("fmt", "nlohmann json", "kainjow mustache", "hwloc 2", "GoogleTest")
+        self.assertTrue(all(name in missing() for name in fetched))
+        self.assertFalse(any(name in missing("--fetch") for name in fetched))
+        self.assertIn("Boost.Math", missing("--fetch"))
+        result = self.bootstrap("build", "--fetch", **self.own_torch())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        (configured,) = self.called("cmake --preset release ")
+        for option in ("-DRANKLAB_FETCH=ON", "-DRANKLAB_BUILD_TESTS=OFF"):
+            self.assertIn(option, configured)
+
     def test_an_own_torch_is_used_and_a_wrong_one_refused(self):
         torch = self.scratch / "own torch"
         result = self.bootstrap("build", RANKLAB_TORCH_ROOT=str(torch))

@@ -1,0 +1,69 @@
+// A network in a user's file, in TorchScript or Python. nn/own_model.cpp makes a Model of it.
+#pragma once
+
+#include <torch/types.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ranklab::nn {
+
+/// `name` has the modules above it, with dots, as in PyTorch: "encoder.0.weight".
+struct OwnTensor {
+    std::string name;
+    torch::Tensor tensor;
+    bool is_parameter = true;  ///< or a buffer
+};
+
+class OwnNetwork {
+  public:
+    virtual ~OwnNetwork() = default;
+    /// The network's own tensors, which are trained in place. A shared one comes under each name.
+    virtual std::vector<OwnTensor> tensors() const = 0;
+    /// This and loss() throw a std::exception whose first line is the reason.
+    virtual torch::Tensor forward(std::vector<torch::Tensor> inputs) = 0;
+    /// The file's own loss, a scalar. Call it if OwnFile::has_loss().
+    virtual torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const = 0;
+    virtual void train(bool on) = 0;
+};
+
+class OwnFile {
+  public:
+    virtual ~OwnFile() = default;
+    /// Throws DataError if the file is damaged.
+    virtual void check() const {}
+    /// Each call makes another network.
+    virtual std::unique_ptr<OwnNetwork> make() const = 0;
+    /// The source that decides what the network computes.
+    virtual std::string code() const = 0;
+    virtual bool has_loss() const { return false; }
+    /// Options that the file gives ("input-shape", "classes", "target-shape"), as a user types
+    /// them.
+    virtual std::map<std::string, std::string> options() const { return {}; }
+};
+
+/// The path in PATH.pt, PATH.py or PATH.py:NAME.
+std::string path_of_own(const std::string& model);
+/// The file's stem; "STEM:NAME" for PATH.py:NAME.
+std::string name_of_own(const std::string& model);
+bool is_python(const std::string& model);
+/// Whether it is one of these at all, and no name of ranklab's.
+bool is_own(const std::string& model);
+
+/// Opens PATH.pt, PATH.py or PATH.py:NAME. A Python file is run at the first call. Throws DataError
+/// if the file cannot be read or run, EnvironmentError if there is no Python for it.
+std::shared_ptr<const OwnFile> open_own(const std::string& model);
+
+/// Of open_own: a file that torch.jit.save wrote.
+std::shared_ptr<const OwnFile> open_script(const std::string& path);
+/// Of open_own: `name` in the Python file returns the network.
+std::shared_ptr<const OwnFile> open_python(const std::string& path, const std::string& name);
+
+/// Throws DataError if the file cannot be read.
+void check_readable(const std::string& path);
+/// The line of a library's message with the reason; other lines say where the call failed.
+std::string reason_of(const std::exception& error);
+
+}  // namespace ranklab::nn
