@@ -68,7 +68,7 @@ set(_serial "${RANKLAB_HDF5_LIBRARY}")
 if(RANKLAB_HDF5_TEXT MATCHES "parallel")
   find_library(RANKLAB_HDF5_SERIAL_LIBRARY NAMES hdf5_serial hdf5 HINTS ENV HDF5_SERIAL_ROOT
     "${HDF5_SERIAL_ROOT}"
-    PATH_SUFFIXES lib/x86_64-linux-gnu/hdf5/serial hdf5/serial lib lib64)
+    PATH_SUFFIXES lib/${CMAKE_LIBRARY_ARCHITECTURE}/hdf5/serial hdf5/serial lib lib64)
   if(RANKLAB_HDF5_SERIAL_LIBRARY)
     include(CheckCSourceRuns)
     set(CMAKE_REQUIRED_INCLUDES "${RANKLAB_HDF5_INCLUDE}" ${MPI_C_INCLUDE_DIRS})
