@@ -115,8 +115,8 @@ std::string program() {
     // PREFIX/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so
     fs::path of_libtorch = libtorch();
     for (int folders = 0; folders < 6; ++folders) of_libtorch = of_libtorch.parent_path();
-    for (const fs::path folder : {fs::path(venv == nullptr ? "" : venv),
-                                  fs::path(conda == nullptr ? "" : conda), of_libtorch})
+    for (const auto& folder : {fs::path(venv == nullptr ? "" : venv),
+                               fs::path(conda == nullptr ? "" : conda), of_libtorch})
         if (!folder.empty() && fs::exists(folder / "lib" / version / "site-packages"))
             return folder / "bin" / "python3";
     return {};

@@ -122,7 +122,7 @@ class ScriptNetwork final : public OwnNetwork {
     /// Turns the graph optimiser off: mnist-cnn trains 4 % slower with it.
     torch::Tensor forward(std::vector<torch::Tensor> inputs) override {
         const torch::jit::GraphOptimizerEnabledGuard plain(false);
-        const auto output = script_.forward({inputs.begin(), inputs.end()});
+        const auto output = script_.forward(std::vector<c10::IValue>(inputs.begin(), inputs.end()));
         if (output.isTensor()) return output.toTensor();
         throw base::OptionError(
             fmt::format("the model returns a {} instead of one tensor; use a module whose forward "
