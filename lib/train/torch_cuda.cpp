@@ -46,15 +46,17 @@ device::StreamHandle compute_on_own_stream() {
 }
 
 std::int64_t peak_gpu_bytes(const std::vector<torch::Device>& gpus) {
-    const auto peak = module().function<std::int64_t (*)(int)>("ranklab_peak_gpu_bytes");
+    using Peak = std::int64_t (*)(int);
     std::int64_t most = 0;
-    for (const auto& gpu : gpus) most = std::max(most, peak(gpu.index()));
+    for (const auto& gpu : gpus)
+        most = std::max(most, module().function<Peak>("ranklab_peak_gpu_bytes")(gpu.index()));
     return most;
 }
 
 void restart_peak_gpu_bytes(const std::vector<torch::Device>& gpus) {
-    const auto restart = module().function<void (*)(int)>("ranklab_restart_peak_gpu_bytes");
-    for (const auto& gpu : gpus) restart(gpu.index());
+    using Restart = void (*)(int);
+    for (const auto& gpu : gpus)
+        module().function<Restart>("ranklab_restart_peak_gpu_bytes")(gpu.index());
 }
 
 std::unique_ptr<StepGraph> make_cuda_graph() {

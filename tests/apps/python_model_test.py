@@ -38,12 +38,15 @@ class PythonModel(cli.Case):
     def train(self, *words, ranks=1, env=None):
         return cli.ranklab("train", *words, "--steps", 4, "--warmup", 0, "--batch-size", 4, "--threads", 1, "--output", "r.h5", ranks=ranks, cwd=self.folder, env=env)
 
-    def verified(self, *words, ranks=1):
-        """Returns the losses of a run."""
+    def assertVerified(self, *words, ranks=1):
         (self.folder / "r.h5").unlink(missing_ok=True)
         result = self.train(*words, ranks=ranks)
         self.assertCode(result, 0)
         self.assertIn("verified      yes", result.stdout)
+
+    def verified(self, *words, ranks=1):
+        """Returns the losses of a run."""
+        self.assertVerified(*words, ranks=ranks)
         with h5py.File(self.folder / "r.h5") as file:
             (run,) = file["runs"].values()
             return run["samples/train_loss"][()].ravel()
@@ -60,7 +63,7 @@ class PythonModel(cli.Case):
         self.write("net.py", NET)
         for more in ("--precision bf16", "--accumulate 2 --sync c10d", "--compress fp16", "--checkpoint c", "--ablation"):
             with self.subTest(more):
-                self.verified("--model", "net.py:small", *SHAPE, *more.split(), ranks=2)
+                self.assertVerified("--model", "net.py:small", *SHAPE, *more.split(), ranks=2)
         self.assertIn("# parameters: 53\n", self.train("--model", "net.py:small", *SHAPE, "--dry-run").stdout)
 
     def test_modes_are_the_modules_and_what_it_prints_is_not_mixed_with_json(self):

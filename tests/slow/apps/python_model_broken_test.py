@@ -49,7 +49,8 @@ FILES = {
     "inputs": (WHOLE + "\n\ninputs = 8.5\n", 3, "inputs in inputs.py is a float; give sizes"),
     "train": (WHOLE.replace("def forward", "def train(self, mode):\n        raise RuntimeError('stays')\n\n    def forward"), 3, "line 7, in train: RuntimeError: stays"),
     "evaluation": (NET.format("assert self.training\n        " + LINEAR), 3, "line 7, in forward: AssertionError"),
-    "third": (NET.format("self.calls = getattr(self, 'calls', 0) + 1\n        assert self.calls < 5\n        " + LINEAR), 3, "line 8, in forward: AssertionError"),
+    "third": ("import os\n" + NET.format(f"self.calls = getattr(self, 'calls', 0) + 1\n        assert self.calls < 5 or os.environ['{cli.LAUNCHER.rank_variable}'] == '0'\n        " + LINEAR), 3,
+              "rank 1", "line 9, in forward: AssertionError"),
     "one_rank": (f"import os\nassert os.environ['{cli.LAUNCHER.rank_variable}'] == '0'\n" + WHOLE, 3, "one_rank.py, line 2, in <module>: AssertionError"),
     "differs": (f"import os\nsize = 8 + int(os.environ['{cli.LAUNCHER.rank_variable}'])\n" + OF_LAYER.format("nn.Sequential(nn.Linear(8, size), nn.Linear(size, 5))"), 3, "different files"),
 }
