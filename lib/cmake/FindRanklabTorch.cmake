@@ -101,8 +101,8 @@ if(RANKLAB_HAS_TORCH AND RANKLAB_WITH_PYTHON)
     target_link_options(ranklab_torch_python INTERFACE -Wl,--allow-shlib-undefined)
   elseif(RANKLAB_WITH_PYTHON STREQUAL "ON")
     message(FATAL_ERROR
-      "RANKLAB_WITH_PYTHON=ON, but Python ${_python}'s Python.h, libpython or LibTorch's Python part "
-      "was not found. Set -DRANKLAB_PYTHON_ROOT, or install libpython${_python}-dev.")
+      "RANKLAB_WITH_PYTHON=ON, but Python.h and libpython of Python ${_python}, or LibTorch's "
+      "Python part, were not found. Set -DRANKLAB_PYTHON_ROOT, or install libpython${_python}-dev.")
   else()
     set(RANKLAB_PYTHON_TEXT
       "off: no Python.h and libpython of Python ${_python} (install libpython${_python}-dev)")
@@ -132,8 +132,8 @@ if(RANKLAB_WITH_CUDA)
     target_link_libraries(ranklab_cudart INTERFACE "${RANKLAB_CUDART_LIBRARY}")
   elseif(RANKLAB_WITH_CUDA STREQUAL "ON")
     message(FATAL_ERROR
-      "RANKLAB_WITH_CUDA=ON, but cuda_runtime.h, crt/host_config.h and libcudart were not all found. "
-      "Set CUDA_HOME.")
+      "RANKLAB_WITH_CUDA=ON, but cuda_runtime.h, crt/host_config.h and libcudart were not all "
+      "found. Set CUDA_HOME.")
   endif()
 endif()
 

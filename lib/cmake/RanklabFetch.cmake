@@ -1,8 +1,8 @@
 # The libraries that clusters often lack: fmt, nlohmann-json, kainjow's Mustache and hwloc. They are
-# found as installed; with RANKLAB_FETCH the missing ones are fetched, pinned by version and SHA-256.
-# Without a network, FETCHCONTENT_SOURCE_DIR_FMT (_NLOHMANN_JSON, _MUSTACHE, _HWLOC) name the folders
-# of their unpacked sources.
-option(RANKLAB_FETCH "Fetch libraries that are not installed: fmt, nlohmann-json, Mustache, hwloc" OFF)
+# found as installed; with RANKLAB_FETCH the missing ones are fetched, pinned by version and
+# SHA-256. Without a network, FETCHCONTENT_SOURCE_DIR_FMT (_NLOHMANN_JSON, _MUSTACHE, _HWLOC) name
+# the folders of their unpacked sources.
+option(RANKLAB_FETCH "Fetch what is missing of fmt, nlohmann-json, Mustache, hwloc" OFF)
 include(FetchContent)
 include(RanklabFind)
 
@@ -56,9 +56,11 @@ if(NOT RANKLAB_HWLOC_LIBRARY)
   set(HWLOC_ROOT "${PROJECT_BINARY_DIR}/fetched")
   if(NOT EXISTS "${HWLOC_ROOT}/lib/libhwloc.a")
     file(MAKE_DIRECTORY "${HWLOC_ROOT}/build")
-    foreach(_command "${hwloc_SOURCE_DIR}/configure --prefix=${HWLOC_ROOT} --disable-shared --with-pic \
---enable-static --disable-libxml2 --disable-cairo --disable-pci --disable-libudev --disable-opencl \
---disable-cuda --disable-nvml --disable-rsmi --disable-levelzero --disable-gl"
+    set(_without shared libxml2 cairo pci libudev opencl cuda nvml rsmi levelzero gl)
+    list(TRANSFORM _without PREPEND "--disable-")
+    list(JOIN _without " " _without)
+    foreach(_command
+        "${hwloc_SOURCE_DIR}/configure --prefix=${HWLOC_ROOT} --enable-static --with-pic ${_without}"
         "make -j2 install")
       separate_arguments(_words UNIX_COMMAND "${_command}")
       execute_process(COMMAND ${_words} WORKING_DIRECTORY "${HWLOC_ROOT}/build"

@@ -1,5 +1,5 @@
-"""Runs a user's file of networks. nn/python_module.cpp starts this text; every error becomes one sentence, with the
-file's line as Python shows it."""
+"""Runs a user's file of networks. nn/python_module.cpp starts this text; every error becomes one
+sentence, with the file's line as Python shows it."""
 
 import importlib.util
 import os
@@ -21,7 +21,7 @@ class NoMpi:
 
 
 def wrong_torch(version, library):
-    """Why this Python's torch is not the LibTorch `library` of that version; "" if it is. Imports no torch."""
+    """Why this Python's torch is not the LibTorch `library`; "" if it is. Imports no torch."""
     built = f"ranklab runs on LibTorch {version} of {os.path.dirname(library)}"
     python = f"Python {sys.version_info[0]}.{sys.version_info[1]} of {sys.prefix}"
     spec = importlib.util.find_spec("torch")
@@ -36,7 +36,8 @@ def wrong_torch(version, library):
         with open(os.path.join(folder, "version.py")) as file:
             exec(file.read(), found)
         its_version = str(found["__version__"])
-        if its_version.split("+")[0] == version and os.path.getsize(its) == os.path.getsize(library):
+        same_size = os.path.getsize(its) == os.path.getsize(library)
+        if its_version.split("+")[0] == version and same_size:
             return ""
     except (OSError, KeyError, SyntaxError) as error:
         its_version = f"of an unknown version ({error})"
@@ -55,7 +56,8 @@ def start(version, library):
     try:
         import torch
     except BaseException as error:
-        raise Said(f"torch of {sys.prefix} cannot be imported: {type(error).__name__}: {first_line(error)}") from None
+        why = f"{type(error).__name__}: {first_line(error)}"
+        raise Said(f"torch of {sys.prefix} cannot be imported: {why}") from None
 
 
 def first_line(error):
@@ -72,7 +74,8 @@ def sentence(error, path):
     what = f"{type(error).__name__}: {first_line(error)}".removesuffix(": ")
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_of_user(frame.filename, path)]
+    frames = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in frames if is_of_user(frame.filename, path)]
     if not frames:
         return f"{path}: {what}"
     last = frames[-1]
@@ -103,7 +106,8 @@ class File:
         in_sentences(path, self.run)
         self.loss = getattr(self.module, "loss", None)
         if self.loss is not None and not callable(self.loss):
-            raise Said(f"loss in {path} is a {type(self.loss).__name__}, not a function loss(output, target)")
+            kind = type(self.loss).__name__
+            raise Said(f"loss in {path} is a {kind}, not a function loss(output, target)")
 
     def run(self):
         exec(compile(self.source, self.path, "exec"), self.module.__dict__)
@@ -125,24 +129,33 @@ class File:
             return sizes(given) if one else ",".join(map(sizes, given))
 
         words = {}
-        for name, option, text in (("inputs", "input-shape", shapes), ("classes", "classes", str), ("target", "target-shape", sizes)):
+        for name, option, text in (
+            ("inputs", "input-shape", shapes),
+            ("classes", "classes", str),
+            ("target", "target-shape", sizes),
+        ):
             value = getattr(self.module, name, None)
             if value is None or isinstance(value, types.FunctionType):
                 continue
             try:
                 words[option] = text(value)
             except TypeError:
-                raise Said(f"{name} in {self.path} is a {type(value).__name__}; give sizes, as in (3, 32, 32)") from None
+                kind = type(value).__name__
+                raise Said(
+                    f"{name} in {self.path} is a {kind}; give sizes, as in (3, 32, 32)"
+                ) from None
         return words
 
     def make(self):
         function = getattr(self.module, self.name, None)
         if not callable(function) or isinstance(function, torch.nn.Module):
-            there = "has no" if function is None else f"has a {type(function).__name__} instead of a"
+            kind = type(function).__name__
+            there = "has no" if function is None else f"has a {kind} instead of a"
             raise Said(f"{self.path} {there} function {self.name} that returns a torch.nn.Module")
         module = in_sentences(self.path, function)
         if not isinstance(module, torch.nn.Module):
-            raise Said(f"{self.name} in {self.path} returns a {type(module).__name__} instead of a torch.nn.Module")
+            kind = type(module).__name__
+            raise Said(f"{self.name} in {self.path} returns a {kind} instead of a torch.nn.Module")
         return Network(self.path, module, self.loss)
 
 
@@ -151,13 +164,19 @@ class Network:
         self.path, self.module, self.its_loss = path, module, loss
 
     def tensors(self):
-        """Returns (name, tensor, whether it is a parameter), each module's own before its children's."""
+        """Returns (name, tensor, whether it is a parameter), a module's before its children's."""
         found = list(self.tensors_of(self.module, ""))
         for name, tensor, _ in found:
             if torch.nn.parameter.is_lazy(tensor):
-                raise Said(f"'{name}' in {self.path} has no shape yet; use layers with given sizes instead of lazy ones")
+                raise Said(
+                    f"'{name}' in {self.path} has no shape yet; use layers with given sizes "
+                    "instead of lazy ones"
+                )
             if tensor.device.type != "cpu":
-                raise Said(f"'{name}' in {self.path} is on {tensor.device}; make the network on the CPU, ranklab moves it")
+                raise Said(
+                    f"'{name}' in {self.path} is on {tensor.device}; make the network on the CPU, "
+                    "ranklab moves it"
+                )
         return found
 
     def tensors_of(self, module, above):
@@ -172,16 +191,21 @@ class Network:
     def tensor(self, function, arguments, what, instead):
         output = in_sentences(self.path, function, *arguments)
         if not isinstance(output, torch.Tensor):
-            raise Said(f"{what} in {self.path} returns a {type(output).__name__} instead of {instead}")
+            kind = type(output).__name__
+            raise Said(f"{what} in {self.path} returns a {kind} instead of {instead}")
         return output
 
     def forward(self, *inputs):
-        return self.tensor(self.module, inputs, f"{type(self.module).__name__}.forward", "one tensor, such as its scores")
+        what = f"{type(self.module).__name__}.forward"
+        return self.tensor(self.module, inputs, what, "one tensor, such as its scores")
 
     def loss(self, *output_and_target):
         loss = self.tensor(self.its_loss, output_and_target, "loss", "a tensor of one number")
         if loss.numel() != 1:
-            raise Said(f"loss in {self.path} returns a tensor of shape {list(loss.shape)} instead of one number, such as the mean")
+            raise Said(
+                f"loss in {self.path} returns a tensor of shape {list(loss.shape)} instead of one "
+                "number, such as the mean"
+            )
         return loss.reshape(())
 
     def train(self, on):
