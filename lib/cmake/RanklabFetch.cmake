@@ -58,9 +58,10 @@ if(NOT RANKLAB_HWLOC_LIBRARY)
     file(MAKE_DIRECTORY "${HWLOC_ROOT}/build")
     set(_without shared libxml2 cairo pci libudev opencl cuda nvml rsmi levelzero gl)
     list(TRANSFORM _without PREPEND "--disable-")
-    list(JOIN _without " " _without)
+    list(JOIN _without " " _options)
+    string(APPEND _options " --enable-static --with-pic")
     foreach(_command
-        "${hwloc_SOURCE_DIR}/configure --prefix=${HWLOC_ROOT} --enable-static --with-pic ${_without}"
+        "${hwloc_SOURCE_DIR}/configure --prefix=${HWLOC_ROOT} ${_options}"
         "make -j2 install")
       separate_arguments(_words UNIX_COMMAND "${_command}")
       execute_process(COMMAND ${_words} WORKING_DIRECTORY "${HWLOC_ROOT}/build"
