@@ -89,6 +89,7 @@ class OwnModel final : public Model {
 
     /// The first trainable parameter; undefined if there is none.
     const torch::Tensor& weight() const { return weight_; }
+    OwnTraits traits() const { return network_->traits(); }
 
     torch::Tensor forward(const torch::Tensor& input) override {
         return or_data_error(input, [&] { return compute(input); });
@@ -246,7 +247,7 @@ ModelEntry own_entry(const OwnRequest& request) {
             .is_script = true};
 }
 
-void check_own(const OwnRequest& request) {
+OwnTraits check_own(const OwnRequest& request) {
     open_own(request.model)->check();
     OwnModel model(request);
     if (!model.weight().defined())
@@ -275,6 +276,7 @@ void check_own(const OwnRequest& request) {
     if (request.input.classifies()) wanted.erase(wanted.begin() + 1);
     const auto type = request.input.classifies() ? torch::kLong : request.dtype;
     check_gradients(model, model.loss(output, torch::zeros(wanted, type)));
+    return model.traits();
 }
 
 std::string structure_hash(const std::string& model) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nn/model.hpp"
+#include "nn/own_network.hpp"
 
 namespace ranklab::nn {
 
@@ -23,7 +24,7 @@ ModelEntry own_entry(const OwnRequest& request);
 /// Trains the network with two samples. Throws OptionError unless it takes the input's shape,
 /// returns the target's (scores [N, classes, target] or [N, target, classes]) and has dense
 /// gradients; the errors of open_own.
-void check_own(const OwnRequest& request);
+OwnTraits check_own(const OwnRequest& request);
 
 /// A hash of the code and of the parameters' names and shapes, not of their values.
 std::string structure_hash(const std::string& model);

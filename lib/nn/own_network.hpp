@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,13 @@ struct OwnTensor {
     bool is_parameter = true;  ///< or a buffer
 };
 
+struct OwnTraits {
+    /// Whether a forward may leave out parameters that another forward uses (control flow).
+    bool branches = false;
+    /// The mode that dropout or batch norm keeps in spite of train(): true for training.
+    std::optional<bool> fixed_mode = {};
+};
+
 class OwnNetwork {
   public:
     virtual ~OwnNetwork() = default;
@@ -27,6 +35,8 @@ class OwnNetwork {
     /// The file's own loss, a scalar. Call it if OwnFile::has_loss().
     virtual torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const = 0;
     virtual void train(bool on) = 0;
+    /// Code that cannot be examined may branch.
+    virtual OwnTraits traits() const { return {.branches = true}; }
 };
 
 class OwnFile {

@@ -2,7 +2,10 @@
 #include <ATen/EmptyTensor.h>
 #include <caffe2/serialize/inline_container.h>
 #include <fmt/format.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/inliner.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
+#include <torch/csrc/jit/runtime/graph_iterator.h>
 #include <torch/csrc/jit/runtime/print_handler.h>
 #include <torch/script.h>
 #include <zlib.h>
@@ -109,6 +112,26 @@ void add_tensors(std::vector<OwnTensor>& tensors, const torch::jit::Module& scri
         add_tensors(tensors, child.value, above + child.name + ".");
 }
 
+// The mode that a trace has written as a constant into an operation for which it matters: dropout
+// at a rate above 0, or a norm with running statistics. Scripted code reads it from the module.
+std::optional<bool> fixed_mode_of(const torch::jit::Node& node) {
+    const auto* const schema = node.maybeSchema();
+    if (schema == nullptr || schema->is_vararg()) return std::nullopt;
+    std::optional<bool> mode;
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+        const auto value = torch::jit::toIValue(node.inputs()[i]);  // of a constant only
+        if (!value) continue;
+        const auto& name = schema->arguments()[i].name();
+        if (name == "train" || name == "training") mode = value->toBool();
+        if (name == "dropout_p") mode = true;
+        if ((name == "p" || name == "dropout" || name == "dropout_p") && value->isDouble() &&
+            value->toDouble() == 0)
+            return std::nullopt;
+        if (name == "running_mean" && value->isNone()) return std::nullopt;
+    }
+    return mode;
+}
+
 class ScriptNetwork final : public OwnNetwork {
   public:
     explicit ScriptNetwork(torch::jit::Module script) : script_(std::move(script)) {}
@@ -136,6 +159,19 @@ class ScriptNetwork final : public OwnNetwork {
     }
 
     void train(bool on) override { script_.train(on); }
+
+    OwnTraits traits() const override {
+        auto graph = script_.get_method("forward").graph()->copy();
+        torch::jit::Inline(*graph);
+        OwnTraits traits;
+        torch::jit::DepthFirstGraphNodeIterator nodes(graph);
+        while (const auto* const node = nodes.next()) {
+            traits.branches |=
+                !node->blocks().empty() || node->kind() == torch::jit::prim::CallMethod;
+            if (!traits.fixed_mode) traits.fixed_mode = fixed_mode_of(*node);
+        }
+        return traits;
+    }
 
   private:
     torch::jit::Module script_;

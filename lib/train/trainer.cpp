@@ -37,15 +37,19 @@ void add_batch(EvaluationSums& sums, nn::Model& model, const TensorBatch& tensor
 using base::Phase;
 
 Trainer::Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer,
-                 base::PhaseSink& phases, BufferSync* buffers, GradScaler* scaler)
+                 base::PhaseSink& phases, BufferSync* buffers, GradScaler* scaler,
+                 comm::Communicator* branches)
     : model_(model),
       sync_(sync),
       phases_(phases),
       scaler_(scaler),
       parameters_(trained_parameters(model)),
       optimizer_(optimizer),
-      buffers_(buffers) {
+      buffers_(buffers),
+      branches_(branches),
+      reached_(parameters_.size()) {
     sync_.attach(parameters_);
+    if (branches_ != nullptr) hooks_.emplace(parameters_, [this](auto i) { reached_[i] = 1; });
 }
 
 void Trainer::broadcast_buffers(bool last_of_step) {
@@ -58,6 +62,7 @@ void Trainer::broadcast_buffers(bool last_of_step) {
 
 torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool last) {
     const bool has_samples = batch.count() > 0;
+    if (first_of_step_) reached_.assign(parameters_.size(), 0);
     broadcast_buffers(last);
     torch::Tensor loss;
     torch::Tensor weighted;
@@ -76,11 +81,28 @@ torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool 
 }
 
 bool Trainer::update() {
+    auto reached = reached_;  // before c10d's finish(), which reaches all
     {
         const auto mark = phases_.phase(Phase::sync);
         sync_.finish();
+        if (branches_ != nullptr)
+            branches_->allreduce(comm::view(std::span(reached)), comm::ReduceOp::max);
     }
     const auto mark = phases_.phase(Phase::optimizer);
+    if (branches_ == nullptr) return step();
+    // Put back afterwards, since a sync's gradients may be views of its buffers.
+    std::vector<torch::Tensor> gradients;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        gradients.push_back(parameters_[i].grad());
+        if (reached[i] == 0) parameters_[i].mutable_grad().reset();
+    }
+    const bool stepped = step();
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+        parameters_[i].mutable_grad() = gradients[i];
+    return stepped;
+}
+
+bool Trainer::step() {
     if (scaler_ != nullptr) return scaler_->step(parameters_, optimizer_);
     optimizer_.step();
     return true;

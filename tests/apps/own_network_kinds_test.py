@@ -108,6 +108,51 @@ class Kinds(cli.Case):
                 with self.subTest(words=words, ranks=ranks):
                     np.testing.assert_array_equal(*(self.losses(name, *words, ranks=ranks) for name in ("changes", "keeps")))
 
+    def test_a_mode_that_a_trace_has_fixed_is_named(self):
+        class Recurrent(nn.Module):
+            def __init__(self, dropout):
+                super().__init__()
+                self.inner = nn.LSTM(8, 6, 2, batch_first=True, dropout=dropout)
+                self.head = nn.Linear(6, 5)
+
+            def forward(self, x):
+                return self.head(self.inner(x.unsqueeze(1))[0][:, -1])
+
+        class Attention(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(8, 5)
+
+            def forward(self, x):
+                y = x.view(-1, 2, 4)
+                return self.layer(nn.functional.scaled_dot_product_attention(y, y, y, dropout_p=0.1 if self.training else 0.0).flatten(1))
+
+        def norm(**words):
+            return nn.Sequential(nn.Linear(8, 6), nn.BatchNorm1d(6, **words), nn.Linear(6, 5))
+
+        fixed = {"dropout": nn.Sequential(nn.Linear(8, 5), nn.Dropout(0.1)), "norm": norm(), "lstm": Recurrent(0.1)}
+        free = {"none": nn.Linear(8, 5), "no_rate": nn.Sequential(nn.Linear(8, 5), nn.Dropout(0.0)), "no_statistics": norm(track_running_stats=False),
+                "plain_lstm": Recurrent(0.0)}
+        evaluated = ("--validation-samples", 4, "--evaluate", "end", "--batch-size", 2)
+        said = {True: "traced in training mode", False: "traced in evaluation mode", None: ""}
+
+        def check(network, traces, training, words=evaluated):
+            """`training`: the fixed mode that is named; None: no mode is."""
+            self.save("net", network, torch.randn(2, 8) if traces else None)
+            result = self.train("net", *words)
+            self.assertCode(result, 0)
+            for mode in (True, False):
+                self.assertEqual(said[mode] in result.stdout + result.stderr, mode is training, str(result))
+
+        for name, network in {**fixed, **free, "attention": Attention()}.items():
+            for training in (True, False):
+                with self.subTest(name, training=training):
+                    told = training if name in fixed or (name == "attention" and training) else None
+                    check(network.train(training), True, told)
+            with self.subTest(name, scripted=True):
+                check(network.train(), False, None)
+        check(fixed["norm"].train(), True, None, ("--evaluate", "off"))
+
     def test_batches_that_the_network_cannot_compute(self):
         class Squeezes(nn.Linear):
             def forward(self, x):

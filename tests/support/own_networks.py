@@ -55,6 +55,22 @@ class TwoInputs(nn.Module):
         return self.head(torch.cat([self.image(image).mean((2, 3)), self.tokens(tokens).mean(1)], 1))
 
 
+class Heads(nn.Module):
+    """Has a head that no batch uses, and one for batches whose first number is positive: some steps use it on one rank only, some on none."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(6, 5)
+        self.seldom = nn.Linear(6, 5)
+        self.never = nn.Linear(6, 5)
+
+    def forward(self, x):
+        y = self.layer(x)
+        if bool(x[0, 0] > 0):
+            y = y + self.seldom(x)
+        return y
+
+
 class Language(nn.Module):
     """Returns scores of the next token, [N, tokens, places]; has a mask and tied weights."""
 
@@ -77,7 +93,9 @@ NETWORKS = {
     "lstm": (Sequence, [((12, 8), 0)], (), 5),
     "two-inputs": (TwoInputs, [((3, 7, 7), 0), ((9,), 50)], (), 5),
     "language": (Language, [((16,), 100)], (16,), 100),
+    "heads": (Heads, [((6,), 0)], (), 5),
 }
+UNUSED = ("two-inputs", "heads")  # have parameters that some batches, or all, leave out
 
 
 def options(name):
@@ -124,7 +142,7 @@ def export(name, folder, dtype=torch.float32):
     inputs, _ = samples(name, 2)
     example = torch.from_numpy(inputs[0])
     example = example if example.dtype == torch.long else example.to(dtype)
-    save(network(name, dtype), pathlib.Path(folder) / f"{name}.pt", example if len(inputs) == 1 else None)
+    save(network(name, dtype), pathlib.Path(folder) / f"{name}.pt", example if len(inputs) == 1 and name not in UNUSED else None)
 
 
 def python_file(name, module="own_networks"):
@@ -133,11 +151,11 @@ def python_file(name, module="own_networks"):
     return f"import sys\n\nsys.path.append({folder!r})\nimport {module}\nimport own_networks\n\n\ndef model():\n    return own_networks.network({name!r})\n"
 
 
-def losses_in_ddp(name, batch, steps, lr):
+def losses_in_ddp(name, batch, steps, lr, momentum):
     """Returns the losses of the global batches, with SGD in fp64."""
     inputs, targets = samples(name, batch * steps * dist.get_world_size())
-    net = torch.nn.parallel.DistributedDataParallel(network(name, torch.float64), find_unused_parameters=name == "two-inputs")
-    optimizer = torch.optim.SGD(net.parameters(), lr=lr)
+    net = torch.nn.parallel.DistributedDataParallel(network(name, torch.float64), find_unused_parameters=name in UNUSED)
+    optimizer = torch.optim.SGD(net.parameters(), lr=lr, momentum=momentum)
     loss_of = nn.CrossEntropyLoss() if NETWORKS[name][3] else nn.MSELoss()
     losses = []
     for step in range(steps):
@@ -163,10 +181,12 @@ def main():
     parser.add_argument("batch", type=int)
     parser.add_argument("steps", type=int)
     parser.add_argument("lr", type=float)
+    parser.add_argument("--momentum", type=float, default=0)
+    parser.add_argument("--networks", default=",".join(NETWORKS))
     args = parser.parse_args()
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{args.rendezvous}", rank=int(os.environ["RANK"]), world_size=int(os.environ["WORLD_SIZE"]))
-    found = {name: losses_in_ddp(name, args.batch, args.steps, args.lr) for name in NETWORKS}
+    found = {name: losses_in_ddp(name, args.batch, args.steps, args.lr, args.momentum) for name in args.networks.split(",")}
     if dist.get_rank() == 0:
         np.savez(args.output, **found)
     dist.barrier()

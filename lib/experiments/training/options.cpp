@@ -112,8 +112,11 @@ void settle_by_file(TrainingSettings& settings, const nn::OwnFile& file) {
 }
 
 // A run stores the file's stem as the model's name, without its path.
-void settle_model_file(TrainingSettings& settings) {
-    if (!nn::is_own(settings.model)) return refuse_options_of_own_models(settings);
+nn::OwnTraits settle_model_file(TrainingSettings& settings) {
+    if (!nn::is_own(settings.model)) {
+        refuse_options_of_own_models(settings);
+        return {};
+    }
     const auto file = nn::open_own(settings.model);
     settings.model_file = settings.model;
     settings.model = nn::name_of_own(settings.model);
@@ -133,7 +136,7 @@ void settle_model_file(TrainingSettings& settings) {
         throw base::OptionError(
             "--mode dp computes its replicas in threads, which Python runs one at a time; use "
             "--mode ddp, or export the network as TorchScript");
-    nn::check_own(request);
+    return nn::check_own(request);
 }
 
 // Batch and length must be settled already.
@@ -295,7 +298,7 @@ void check_views(const TrainingSettings& settings) {
 // Each call settles options that the following calls need.
 void settle_all(TrainingOptions& all, int world_size) {
     auto& settings = all.settings;
-    settle_model_file(settings);
+    all.own = settle_model_file(settings);
     if (!settings.model_file.empty()) all.structure = nn::structure_hash(settings.model_file);
     settle_model_defaults(settings);
     settle_batch(settings, world_size);

@@ -15,6 +15,7 @@
 #include "experiments/training/speed_options.hpp"
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
+#include "nn/own_network.hpp"
 #include "options/options.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/input.hpp"
@@ -52,6 +53,7 @@ struct TrainingOptions {
 
     nn::Outline outline;    ///< of the model
     std::string structure;  ///< a hash of a user's own network
+    nn::OwnTraits own;      ///< of a user's own network
     train::Compression compression = train::Compression::none;
     /// Fixed bytes of a rank and bytes per sample, by needed_memory; nothing if they are not known.
     std::optional<std::pair<std::int64_t, std::int64_t>> memory;

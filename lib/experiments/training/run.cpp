@@ -280,6 +280,13 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     add_facts(run, steps);
     if (const auto warning = lr_warning(options.rate, planned.total); !warning.empty())
         run.warnings.push_back(warning);
+    if (const auto training = options.own.fixed_mode;
+        training && (!*training || options.settings.evaluate != "off"))
+        run.warnings.push_back(
+            fmt::format("the network was traced in {} mode, and {}; save it with torch.jit.script",
+                        *training ? "training" : "evaluation",
+                        *training ? "evaluates with dropout or with the batch's statistics, too"
+                                  : "trains without dropout or without the batch's statistics"));
     if (const auto batch = *options.settings.global_batch_size; batch > samples)
         run.warnings.push_back(
             fmt::format("the global batch, {}, exceeds the {} samples: use a smaller --batch-size",

@@ -126,8 +126,9 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
                                                      buffers_.get(), scaler_.get(),
                                                      train::make_cuda_graph);
     if (parts_.options.settings.mode != "dp")
-        return std::make_unique<train::Trainer>(model_, *sync_, *optimizer_, phases_,
-                                                buffers_.get(), scaler_.get());
+        return std::make_unique<train::Trainer>(
+            model_, *sync_, *optimizer_, phases_, buffers_.get(), scaler_.get(),
+            keeps_ranks_equal_ && parts_.options.own.branches ? &parts_.control : nullptr);
     // On GPUs the replicas' threads only launch work and need no cores of their own.
     const bool on_cpu = parts_.device.is_cpu();
     auto replicas = std::make_unique<train::DataParallel>(
