@@ -1,6 +1,5 @@
 #include "nn/outline.hpp"
 
-#include <ATen/Context.h>
 #include <ATen/record_function.h>
 
 #include <utility>
@@ -49,25 +48,6 @@ void after(const at::RecordFunction& function, at::ObserverContext* context) {
     counting->flops += 2 * products.macs_of_row(function) * rows;
 }
 
-// Makes LibTorch compute attention and recurrent layers by matrix products, which are counted,
-// instead of one fused operation.
-class Unfused : base::Immovable {
-  public:
-    Unfused() : flash_(context().userEnabledFlashSDP()), one_dnn_(context().userEnabledMkldnn()) {
-        set(false, false);
-    }
-    ~Unfused() { set(flash_, one_dnn_); }
-
-  private:
-    static at::Context& context() { return at::globalContext(); }
-    static void set(bool flash, bool one_dnn) {
-        context().setSDPUseFlash(flash);
-        context().setUserEnabledMkldnn(one_dnn);
-    }
-
-    bool flash_, one_dnn_;
-};
-
 class Counting : base::Immovable {
   public:
     explicit Counting(Count& count_into)
@@ -83,7 +63,6 @@ class Counting : base::Immovable {
     }
 
   private:
-    Unfused unfused_;
     at::CallbackHandle handle_;
 };
 

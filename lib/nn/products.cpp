@@ -27,10 +27,20 @@ std::unique_ptr<Products> of_convolution(c10::ArrayRef<const c10::IValue> inputs
                  .rows = input.size(0)});
 }
 
+// Operations that take `macs` for each row of `left`.
+std::unique_ptr<Products> of_rows(const at::Tensor& left, std::int64_t macs) {
+    const std::int64_t width = std::max<std::int64_t>(1, left.size(-1));
+    return std::make_unique<Products>(Products{.macs = macs, .rows = left.numel() / width});
+}
+
 std::unique_ptr<Products> of_matrices(const at::Tensor& left, const at::Tensor& right) {
-    return std::make_unique<Products>(
-        Products{.macs = right.size(-2) * right.size(-1),
-                 .rows = left.numel() / std::max<std::int64_t>(1, left.size(-1))});
+    return of_rows(left, right.size(-2) * right.size(-1));
+}
+
+// Each query meets each key, and weights each value.
+std::unique_ptr<Products> of_attention(const at::Tensor& queries, const at::Tensor& keys,
+                                       const at::Tensor& values) {
+    return of_rows(queries, keys.size(-2) * (keys.size(-1) + values.size(-1)));
 }
 
 }  // namespace
@@ -54,6 +64,11 @@ std::unique_ptr<Products> products_of(const at::RecordFunction& function) {
         return of_matrices(inputs[1].toTensor(), inputs[2].toTensor());
     if (name == "aten::mm" || name == "aten::bmm")
         return of_matrices(inputs[0].toTensor(), inputs[1].toTensor());
+    if (name.starts_with("aten::_scaled_dot_product_"))
+        return of_attention(inputs[0].toTensor(), inputs[1].toTensor(), inputs[2].toTensor());
+    if (name == "aten::mkldnn_rnn_layer")  // an LSTM's layer with its weights of input and state
+        return of_rows(inputs[0].toTensor(),
+                       inputs[1].toTensor().numel() + inputs[2].toTensor().numel());
     return nullptr;
 }
 

@@ -1,5 +1,5 @@
 // The multiply-accumulates of one LibTorch operation (convolution, transposed convolution, matrix
-// product), from the shapes that a callback sees.
+// product, attention, oneDNN's LSTM), from the shapes that a callback sees.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -22,7 +22,7 @@ struct Products {
 /// The operation's inputs only: under TorchScript function.inputs() is the interpreter's stack.
 c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function);
 
-/// Call it before `function` runs. Returns nullptr for all but convolutions and matrix products.
+/// Call it before `function` runs. Returns nullptr for other operations.
 std::unique_ptr<Products> products_of(const at::RecordFunction& function);
 
 }  // namespace ranklab::nn

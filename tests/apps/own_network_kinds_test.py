@@ -2,6 +2,7 @@
 changes, batches of one, orders of scores, damaged files. Each works, or is refused in a sentence before the first step."""
 
 import json
+import re
 import struct
 import zipfile
 
@@ -11,6 +12,7 @@ cli.need_train()
 (h5py, np, torch) = cli.modules("h5py", "numpy", "torch")
 from torch import nn  # noqa: E402
 
+import own_networks  # noqa: E402
 from own_networks import save  # noqa: E402
 
 SHAPE = ("--input-shape", 8, "--classes", 5)
@@ -107,6 +109,18 @@ class Kinds(cli.Case):
             for ranks in (1, 2):
                 with self.subTest(words=words, ranks=ranks):
                     np.testing.assert_array_equal(*(self.losses(name, *words, ranks=ranks) for name in ("changes", "keeps")))
+
+    def test_layers_have_the_flops_of_the_dry_run(self):
+        for name in ("lstm", "transformer"):
+            with self.subTest(name):
+                own_networks.export(name, self.folder)
+                words = ("train", *own_networks.options(name), "--batch-size", 3, "--threads", 1)
+                plan = cli.ranklab(*words, "--dry-run", cwd=self.folder)
+                flops = int(re.search(r"# forward-flops-per-sample: (\d+) ", plan.stdout).group(1))
+                self.assertCode(cli.ranklab(*words, "--steps", 2, "--profile", "layers", "--output", f"{name}.h5", cwd=self.folder), 0)
+                with h5py.File(self.folder / f"{name}.h5") as file:
+                    (run,) = file["runs"].values()
+                    self.assertEqual(run["tables/layers"]["forward_flops"].sum(), 3 * flops)
 
     def test_a_mode_that_a_trace_has_fixed_is_named(self):
         class Recurrent(nn.Module):
