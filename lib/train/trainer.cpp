@@ -49,7 +49,9 @@ Trainer::Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer,
       branches_(branches),
       reached_(parameters_.size()) {
     sync_.attach(parameters_);
-    if (branches_ != nullptr) hooks_.emplace(parameters_, [this](auto i) { reached_[i] = 1; });
+    if (branches_ != nullptr)
+        hooks_ = std::make_unique<GradientHooks>(parameters_,
+                                                 [this](std::size_t i) { reached_[i] = 1; });
 }
 
 void Trainer::broadcast_buffers(bool last_of_step) {
@@ -89,6 +91,11 @@ bool Trainer::update() {
             branches_->allreduce(comm::view(std::span(reached)), comm::ReduceOp::max);
     }
     const auto mark = phases_.phase(Phase::optimizer);
+    const auto step = [this] {
+        if (scaler_ != nullptr) return scaler_->step(parameters_, optimizer_);
+        optimizer_.step();
+        return true;
+    };
     if (branches_ == nullptr) return step();
     // Put back afterwards, since a sync's gradients may be views of its buffers.
     std::vector<torch::Tensor> gradients;
@@ -100,12 +107,6 @@ bool Trainer::update() {
     for (std::size_t i = 0; i < parameters_.size(); ++i)
         parameters_[i].mutable_grad() = gradients[i];
     return stepped;
-}
-
-bool Trainer::step() {
-    if (scaler_ != nullptr) return scaler_->step(parameters_, optimizer_);
-    optimizer_.step();
-    return true;
 }
 
 std::vector<Phase> Trainer::phases() const {

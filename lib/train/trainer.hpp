@@ -1,9 +1,7 @@
 // A training step with its phases, and the evaluation.
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "base/numbers.hpp"
@@ -46,9 +44,8 @@ class Trainer : public Stepper {
   public:
     /// Keeps references to its arguments. Attaches `sync` to the model's trained parameters.
     /// Without broadcasts of buffers `buffers` is null; without loss scaling `scaler` is null.
-    /// `branches`: the ranks that agree in each step on the parameters that a rank's backward has
-    /// reached, if the model branches: the optimizer skips the others, as after PyTorch's
-    /// find_unused_parameters. Null: a gradient is undefined, or the sync makes it zero.
+    /// `branches`, for a model with control flow: the ranks that agree on the parameters which a
+    /// step has reached; the optimizer skips the others, as after PyTorch's find_unused_parameters.
     Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
             BufferSync* buffers = nullptr, GradScaler* scaler = nullptr,
             comm::Communicator* branches = nullptr);
@@ -68,14 +65,12 @@ class Trainer : public Stepper {
     std::vector<torch::Tensor> parameters_;
 
   private:
-    bool step();
-
     Optimizer& optimizer_;
     BufferSync* buffers_;
     bool first_of_step_ = true;
     comm::Communicator* branches_;
     std::vector<std::uint8_t> reached_;  // by this rank's backwards of the step; by parameter
-    std::optional<GradientHooks> hooks_;
+    std::unique_ptr<GradientHooks> hooks_;
 };
 
 /// Sums over this rank's samples, to be added over ranks before dividing by `count`.
