@@ -8,7 +8,6 @@
 #include "app/programs.hpp"
 #include "base/error.hpp"
 #include "base/stop_signals.hpp"
-#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "campaign/campaign.hpp"
 #include "report/formats/formats.hpp"
@@ -32,7 +31,7 @@ int plan(const Campaign& of, const CampaignRequest& asked) {
 
 int status(const Campaign& of, const CampaignRequest& asked) {
     const auto queue = campaign::queue_of(of);
-    print_whole(asked.json ? campaign::status_json(of, queue) : campaign::status_text(of, queue));
+    print_whole(asked.json ? campaign::status_json(of, queue) : campaign::plan_text(of, &queue));
     if (!queue) throw base::EnvironmentError(campaign::kNoAnswer);
     return 0;
 }

@@ -50,8 +50,9 @@ int sweep(const std::string& program, const options::Options& words_given, const
             ? words_given.with_config(*asked.config, options::ini_text(*asked.config, {"config"}))
             : words_given;
     const auto request = campaign::request_of(program, given);
-    const auto plan =
+    auto plan =
         campaign::plan_sweep(request, campaign::this_machine(), default_label(program, words));
+    plan.inputs_hash = campaign::inputs_hash(request);
     if (request.own.dry_run) {
         print_whole(campaign::dry_run_text(plan));
         return 0;

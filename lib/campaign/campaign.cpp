@@ -155,13 +155,14 @@ Sweep sweep_of(const Workload& workload, const SweepRequest& request, const Mach
     }
 }
 
-// Rank counts, grouped by the number of nodes that they need.
+// Rank counts, grouped by the number of nodes that they need under Slurm; otherwise all in one.
 std::map<int, Texts> ranks_by_nodes(const Campaign& campaign, const std::string& ranks) {
     std::map<int, Texts> groups;
     for (const auto& one : base::split(ranks, ',')) {
         const int count = base::number_in<int>(base::trim(one)).value_or(1);
         const int each = campaign.ranks_per_node;
-        groups[each == 0 ? 1 : (count + each - 1) / each].push_back(base::trim(one));
+        groups[each == 0 || !campaign.slurm() ? 1 : (count + each - 1) / each].push_back(
+            base::trim(one));
     }
     return groups;
 }
@@ -191,16 +192,14 @@ Job job_of(const Campaign& campaign, const Workload& workload, int nodes, const 
 }
 
 void add_workload(Campaign& campaign, const Workload& workload) {
-    if (campaign.slurm()) {
-        for (const auto& [nodes, ranks] : ranks_by_nodes(campaign, workload.request.own.ranks))
-            campaign.jobs.push_back(job_of(campaign, workload, nodes, ranks));
-    } else {
-        campaign.jobs.push_back(
-            job_of(campaign, workload, 1, base::split(workload.request.own.ranks, ',')));
+    const auto hash = inputs_hash(workload.request);
+    for (const auto& [nodes, ranks] : ranks_by_nodes(campaign, workload.request.own.ranks)) {
+        campaign.jobs.push_back(job_of(campaign, workload, nodes, ranks));
+        campaign.jobs.back().sweep.inputs_hash = hash;
     }
     if (workload.worth) campaign.questions.push_back({campaign.sweeps.size(), *workload.worth});
+    // Its table also has the runs of other programs and files: no hash.
     campaign.sweeps.push_back(sweep_of(workload, workload.request, this_machine()));
-    campaign.sweeps.back().inputs_hash.clear();  // its table has the runs of older programs, too
 }
 
 }  // namespace

@@ -68,9 +68,8 @@ int cancel(const Campaign& campaign);
 /// surroundings that may differ within a point.
 std::string answers_text(const Campaign& campaign, const std::vector<std::string>& ignore = {});
 
-std::string plan_text(const Campaign& campaign);
-/// What is stored and, if the queue is known, what to do next.
-std::string status_text(const Campaign& campaign, const Queue& queue);
+/// The jobs, what is stored of them and what to do next. `queue`: also their state.
+std::string plan_text(const Campaign& campaign, const Queue* queue = nullptr);
 /// Plan and status as JSON.
 std::string status_json(const Campaign& campaign, const Queue& queue);
 

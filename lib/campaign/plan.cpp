@@ -339,21 +339,6 @@ int default_threads(const Texts& rank_counts, const Launch& launch, const Machin
         1, machine.least_cores() / (launch.ranks_per_node > 0 ? launch.ranks_per_node : even));
 }
 
-// A hash of the program and of the files that options name.
-std::string inputs_hash(const SweepRequest& request) {
-    const Schema rows = rows_of(request.program);
-    std::string all = base::hash_of_contents(base::program_beside("ranklab-" + request.program));
-    for (const auto& [name, text] : request.passed)
-        if (rows.at(name).reads_files) {
-            const auto whole = base::hash_of_contents(text);
-            all += whole;
-            for (const auto& file : whole.empty() ? base::split(text, ',') : Texts())
-                all += base::hash_of_contents(
-                    file.substr(0, file.rfind(':')));  // FILE:/DATASET, FILE:NAME
-        }
-    return fmt::format("{:016x}", base::fingerprint(all));
-}
-
 // All points. Combinations that give the same command line are one point.
 std::vector<Point> points_of(const Sweep& sweep, const SweepRequest& request,
                              const Texts& rank_counts, const std::vector<Dimension>& dimensions) {
@@ -419,6 +404,20 @@ SweepRequest request_of(const std::string& program, const Options& given) {
     return {program, given.fields<SweepSettings>(), given.unbound()};
 }
 
+std::string inputs_hash(const SweepRequest& request) {
+    const Schema rows = rows_of(request.program);
+    std::string all = base::hash_of_contents(base::program_beside("ranklab-" + request.program));
+    for (const auto& [name, text] : request.passed)
+        if (rows.at(name).reads_files) {
+            const auto whole = base::hash_of_contents(text);
+            all += whole;
+            for (const auto& file : whole.empty() ? base::split(text, ',') : Texts())
+                all += base::hash_of_contents(
+                    file.substr(0, file.rfind(':')));  // FILE:/DATASET, FILE:NAME
+        }
+    return fmt::format("{:016x}", base::fingerprint(all));
+}
+
 Sweep plan_sweep(const SweepRequest& request, const Machine& machine,
                  const std::string& default_label) {
     const auto& own = request.own;
@@ -429,7 +428,6 @@ Sweep plan_sweep(const SweepRequest& request, const Machine& machine,
     Sweep sweep{.program = request.program,
                 .label = own.label.value_or("").empty() ? default_label : *own.label,
                 .output = own.output,
-                .inputs_hash = inputs_hash(request),
                 .repeat = own.repeat,
                 .seed = static_cast<std::uint64_t>(own.seed),
                 .limit_s = own.time_limit.value_or(0),

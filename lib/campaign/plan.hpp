@@ -47,7 +47,8 @@ struct Sweep {
     std::string program;  ///< train, io or comm
     std::string label;    ///< identifies the sweep's runs in the results file
     std::filesystem::path output;
-    std::string inputs_hash = {};        ///< of the program and of the files that options name
+    /// Of inputs_hash(): runs with another hash do not count. Empty: all runs count.
+    std::string inputs_hash = {};
     std::vector<std::string> keys = {};  ///< key columns of the sweep's table (keys_of in plan.cpp)
     std::vector<Point> points = {};
     int repeat = 1;
@@ -65,8 +66,11 @@ const std::vector<std::string>& swept_programs();
 options::Schema sweep_options(const std::string& program);
 SweepRequest request_of(const std::string& program, const options::Options& given);
 
+/// A hash of the program and of the files that options name.
+std::string inputs_hash(const SweepRequest& request);
+
 /// Throws OptionError for a value that the program refuses, and for a batch option that does not
-/// fit --scaling. `default_label`: the label if the request has none.
+/// fit --scaling. `default_label`: the label if the request has none. `inputs_hash` is left empty.
 Sweep plan_sweep(const SweepRequest& request, const Machine& machine,
                  const std::string& default_label);
 

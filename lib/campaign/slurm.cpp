@@ -67,6 +67,13 @@ struct Progress {
           done(all - missing_processes(job.sweep)) {}
 };
 
+constexpr const char* kLeft = "not in the queue";
+
+std::string state_of(const Job& job, bool done, const Queue& queue) {
+    if (!queue) return done ? "done" : "queue unknown";
+    return queue->contains(job.id) ? queue->at(job.id) : done ? "done" : kLeft;
+}
+
 }  // namespace
 
 std::string script_of(const Campaign& campaign, const Job& job) {
@@ -140,58 +147,43 @@ int cancel(const Campaign& campaign) {
     return static_cast<int>(queue.size());
 }
 
-std::string plan_text(const Campaign& campaign) {
+std::string plan_text(const Campaign& campaign, const Queue* queue) {
     report::Frame table;
-    for (const char* name :
-         {"job", "nodes", "ranks", "cores", "points", "runs", "done", "time", "node_hours"})
+    for (const char* name : {"job", "nodes", "ranks", "cores", "points", "runs", "done", "time",
+                             "node_hours", "state"})
         table.columns.push_back(
             {.name = name,
              .role = table.columns.empty() ? report::Role::key : report::Role::derived});
     double hours = 0;
     bool complete = true;
+    std::string logs;
     for (const auto& job : campaign.jobs) {
         const Progress runs(job);
-        complete = complete && runs.done >= runs.all;
-        const double own = campaign.slurm() && runs.done < runs.all
-                               ? static_cast<double>(job.minutes) * job.nodes / 60
-                               : 0;
+        const bool done = runs.done >= runs.all;
+        complete = complete && done;
+        const double own =
+            campaign.slurm() && !done ? static_cast<double>(job.minutes) * job.nodes / 60 : 0;
+        const std::string state = queue == nullptr ? "" : state_of(job, done, *queue);
         table.rows.push_back(
             {{job.id, job.nodes, job.ranks, job.cores, job.sweep.points.size(), runs.all, runs.done,
               campaign.slurm() ? fmt::format("<= {} min", job.minutes) : "",
-              campaign.slurm() ? fmt::format("<= {:.3g}", own) : ""},
+              campaign.slurm() ? fmt::format("<= {:.3g}", own) : "", state},
              {}});
         hours += own;
+        const auto path = file_of(campaign, job, "log");
+        if (const auto log = end_of_log(path, 3); state == kLeft && !log.empty())
+            logs += fmt::format("{} ends:\n{}\n", path.string(), log);
     }
-    std::string text = fmt::format("# campaign {}: {} job(s), into {}\n{}", campaign.name,
-                                   campaign.jobs.size(), campaign.output, report::text_of(table));
+    if (queue == nullptr) table.columns.pop_back();
+    std::string text =
+        fmt::format("# campaign {}: {} job(s), into {}\n{}{}", campaign.name, campaign.jobs.size(),
+                    campaign.output, report::text_of(table), logs);
     if (campaign.slurm())
         text += fmt::format(
             "the missing runs take at most {:.3g} node hours, by the time limits (key time)\n",
             hours);
-    return text + fmt::format("Next: ranklab campaign {} {}\n",
-                              complete           ? "collect"
-                              : campaign.slurm() ? "submit"
-                                                 : "run",
-                              base::shell_path(campaign.file.string()));
-}
-
-std::string status_text(const Campaign& campaign, const Queue& queue) {
-    std::string text;
-    bool complete = true;
-    for (const auto& job : campaign.jobs) {
-        const Progress runs(job);
-        complete = complete && runs.done == runs.all;
-        std::string state = runs.done == runs.all ? "done"
-                            : queue               ? "not in the queue"
-                                                  : "queue unknown";
-        if (queue && queue->contains(job.id)) state = queue->at(job.id);
-        text += fmt::format("{}: {} of {} runs, {}\n", job.id, runs.done, runs.all, state);
-        const auto log = end_of_log(file_of(campaign, job, "log"), 3);
-        if (state == "not in the queue" && !log.empty())
-            text += fmt::format("{} ends:\n{}\n", file_of(campaign, job, "log").string(), log);
-    }
-    if (!complete && !queue) return text;
-    const char* const next = complete ? "collect" : campaign.slurm() ? "resume" : "run";
+    if (queue != nullptr && !*queue && !complete) return text;  // the jobs may be in the queue
+    const char* const next = complete ? "collect" : campaign.slurm() ? "submit" : "run";
     return text + fmt::format("Next: ranklab campaign {} {}\n", next,
                               base::shell_path(campaign.file.string()));
 }

@@ -143,9 +143,10 @@ TEST(PlanOfASweep, KnowsTheContentsOfItsFiles) {
         folder.write("n.pt", network);
         folder.write("x.npy", data);
         const auto at = [&](const char* name) { return (folder / name).string(); };
-        return sweep("train", fmt::format("--threads 1 --model {} --inputs {} --targets {}:/y",
-                                          at("n.pt"), at("x.npy"), at("x.npy")))
-            .inputs_hash;
+        return inputs_hash(
+            {"train",
+             {},
+             {{"model", at("n.pt")}, {"inputs", at("x.npy")}, {"targets", at("x.npy") + ":/y"}}});
     };
     const auto first = hash("a", "b");
     EXPECT_EQ(hash("a", "b"), first);
