@@ -17,7 +17,6 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "options/schema.hpp"
-#include "report/formats/formats.hpp"
 #include "results/staged_file.hpp"
 
 namespace ranklab::app {
@@ -124,13 +123,7 @@ void check_printed() {
         "stdout cannot be written; check for a full disk or a closed pipe");
 }
 
-namespace {
-
 namespace fs = std::filesystem;
-
-constexpr const char* kJson = "json-file";
-
-}  // namespace
 
 void write_report(const std::optional<std::string>& path,
                   const std::function<void(const report::model::Sink&)>& fill) {
@@ -144,17 +137,6 @@ void write_report(const std::optional<std::string>& path,
     fill([&](std::string_view part) { file.write(part); });
     file.commit();
     base::log::info("the report is in " + base::one_line(*path));
-}
-
-void check_json_file(const vocabulary::CommonSettings& common) {
-    // Checks that files can be made in the folder.
-    if (common.json_file) results::TextFile(*common.json_file, kJson);
-}
-
-void write_json_file(const vocabulary::CommonSettings& common,
-                     const std::vector<results::Run>& runs) {
-    if (common.json_file)
-        results::write_text(*common.json_file, report::formats::runs_json(runs), kJson);
 }
 
 std::filesystem::path shipped(const char* installed, const char* in_source) {

@@ -9,11 +9,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "report/model/chosen_runs.hpp"
-#include "results/run.hpp"
-#include "vocabulary/settings.hpp"
 
 namespace ranklab::app {
 
@@ -53,14 +50,6 @@ void check_printed();
 /// which a report must not replace; EnvironmentError if the report cannot be written.
 void write_report(const std::optional<std::string>& path,
                   const std::function<void(const report::model::Sink&)>& fill);
-
-/// On rank 0, before the work: throws OptionError or EnvironmentError if the file of --json-file
-/// cannot be written.
-void check_json_file(const vocabulary::CommonSettings& common);
-/// On rank 0, when the runs are stored: writes the file of --json-file. Throws EnvironmentError on
-/// failure.
-void write_json_file(const vocabulary::CommonSettings& common,
-                     const std::vector<results::Run>& runs);
 
 /// A file or folder that ships with the program: installed, or in the source tree of this build;
 /// empty if in neither.

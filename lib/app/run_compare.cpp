@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "app/command_line.hpp"
 #include "app/process.hpp"

@@ -23,12 +23,15 @@
 #include "report/diagnosis/diagnosis.hpp"
 #include "report/formats/formats.hpp"
 #include "results/result_file.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::app {
 namespace {
 
 using experiments::Experiment;
 using vocabulary::CommonSettings;
+
+constexpr const char* kJson = "json-file";
 
 // Returns the options that the user set and those that every header shows. On one rank leaves out
 // options of the ranks' coordination.
@@ -40,6 +43,12 @@ std::vector<results::Setting> short_settings(const std::vector<options::Effectiv
                                    (ranks > 1 || option.row->role != options::Role::coordination)))
             shown.push_back(option);
     return experiments::settings_of(shown);
+}
+
+// Prints "# key: value" lines.
+void print_settings(const std::vector<results::Setting>& settings) {
+    for (const auto& setting : settings)
+        print("# {}: {}\n", setting.key, base::one_line(setting.value));
 }
 
 // Prints the ranks' placement and the settings that are not defaults; with --verbose and --dry-run
@@ -126,6 +135,18 @@ void say_why(const std::vector<results::Run>& runs) {
             base::log::error(run.warnings.front());
 }
 
+// Collective, before the work. Throws EnvironmentError or OptionError if runs could not be stored.
+void check_files(Session& session, const vocabulary::CommonSettings& common) {
+    constexpr std::uint64_t kExpectedBytes = 512U << 10U;  // more than most runs take
+    comm::all_or_throw(session.control(), [&] {
+        if (!session.is_root()) return;
+        if (common.json_file) results::TextFile(*common.json_file, kJson);
+        if (common.output != "none")
+            results::ResultFile(common.output).check_writable(kExpectedBytes);
+    });
+    session.start_up().done("settings and the results file");
+}
+
 void show_and_store(const experiments::Plan& plan, const CommonSettings& common,
                     const std::vector<results::Run>& runs) {
     std::exception_ptr not_stored;
@@ -137,7 +158,8 @@ void show_and_store(const experiments::Plan& plan, const CommonSettings& common,
     }
     print_answer(plan, common, runs);
     if (not_stored) std::rethrow_exception(not_stored);
-    write_json_file(common, runs);
+    if (common.json_file)
+        results::write_text(*common.json_file, report::formats::runs_json(runs), kJson);
     print_stored(common, runs);
     say_why(runs);
 }
@@ -180,12 +202,13 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
         launch.placements[static_cast<std::size_t>(session.control().rank())].threads);
     const auto plan = experiment.settle(given, common, session.control());
     if (session.is_root()) print_header(plan, given, common, launch);
-    warn_of(launch.warnings, session);
+    if (session.is_root())
+        for (const auto& warning : launch.warnings) base::log::warn(warning);
     if (common.dry_run) {
         plan.rehearse(session.control());
         return 0;
     }
-    check_results_file(session, common);
+    check_files(session, common);
 
     std::optional<base::StopSignals> signals;  // a verb does not poll: a signal ends it at once
     if (experiment.makes_runs) signals.emplace();

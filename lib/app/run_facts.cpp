@@ -57,6 +57,19 @@ results::Table start_up_table(const std::vector<std::vector<host::StartUp::Part>
     return std::move(table).table();
 }
 
+// The run's table of hosts.
+std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements,
+                                        bool on_gpus) {
+    const auto devices = host::devices_of(placements, on_gpus);
+    std::vector<results::HostRow> rows;
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+        const auto& p = placements[i];
+        rows.push_back({p.rank, p.local_rank, p.host, base::compact_ranges(p.cpus), devices[i],
+                        p.threads, base::compact_ranges(p.cores)});
+    }
+    return rows;
+}
+
 }  // namespace
 
 RunFacts::RunFacts(Session& session, const Launch& launch, const vocabulary::CommonSettings& common,
@@ -183,18 +196,6 @@ std::vector<results::Fact> collect_context(const std::string& output_file,
     for (const auto& [key, value] : host::allowed_environment())
         facts.push_back({"environment", key, value});
     return facts;
-}
-
-std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements,
-                                        bool on_gpus) {
-    const auto devices = host::devices_of(placements, on_gpus);
-    std::vector<results::HostRow> rows;
-    for (std::size_t i = 0; i < placements.size(); ++i) {
-        const auto& p = placements[i];
-        rows.push_back({p.rank, p.local_rank, p.host, base::compact_ranges(p.cpus), devices[i],
-                        p.threads, base::compact_ranges(p.cores)});
-    }
-    return rows;
 }
 
 namespace {

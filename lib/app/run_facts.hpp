@@ -61,10 +61,6 @@ void add_monitored(results::Run& run, const std::vector<host::Monitored>& hosts)
 std::vector<results::Fact> collect_context(const std::string& output_file,
                                            const std::vector<host::Placement>& placements);
 
-/// The run's table of hosts. `on_gpus`: the ranks compute on GPUs.
-std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements,
-                                        bool on_gpus);
-
 /// "# ranks: 2 on 1 node, each 1 thread on 2 cores (node07)".
 std::string placement_line(const std::vector<host::Placement>& placements);
 /// placement_line() and one line per node, limited to a few lines.

@@ -19,7 +19,6 @@
 #include "device/gpus.hpp"
 #include "hdf5/file.hpp"
 #include "options/sections.hpp"
-#include "results/result_file.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -251,17 +250,6 @@ options::Options merge_config(Session& session, const options::Options& words,
     return *merged;
 }
 
-std::vector<std::string> guard_launch(Session& session, const host::Evidence& evidence) {
-    std::vector<std::string> warnings;
-    comm::all_or_throw(session.control(), [&] {
-        for (const auto& finding : host::findings_of_run(evidence)) {
-            if (finding.fatal) throw base::EnvironmentError(finding.sentence());
-            warnings.push_back(finding.sentence());
-        }
-    });
-    return warnings;
-}
-
 Launch examine_launch(Session& session, const vocabulary::CommonSettings& common,
                       const experiments::LaunchNeeds& needs) {
     Launch launch{session.gather_placements(threads_of(common.threads, needs.threads)), {}};
@@ -269,33 +257,17 @@ Launch examine_launch(Session& session, const vocabulary::CommonSettings& common
     if (!common.dry_run)
         evidence.folder =
             look_at_results_folder(session.control(), launch.placements, common.output);
-    launch.warnings = guard_launch(session, evidence);
+    comm::all_or_throw(session.control(), [&] {
+        for (const auto& finding : host::findings_of_run(evidence)) {
+            if (finding.fatal) throw base::EnvironmentError(finding.sentence());
+            launch.warnings.push_back(finding.sentence());
+        }
+    });
     if (is_alone(session) && needs.several_ranks)
         launch.warnings.push_back(fmt::format(
             "this is one rank; start several with {} -n N, or srun -n N", base::mpirun()));
     session.start_up().done("options and launch guard");
     return launch;
-}
-
-void warn_of(const std::vector<std::string>& warnings, Session& session) {
-    if (!session.is_root()) return;
-    for (const auto& warning : warnings) base::log::warn(warning);
-}
-
-void check_results_file(Session& session, const vocabulary::CommonSettings& common) {
-    constexpr std::uint64_t kExpectedBytes = 512U << 10U;  // more than most runs take
-    comm::all_or_throw(session.control(), [&] {
-        if (!session.is_root()) return;
-        check_json_file(common);
-        if (common.output != "none")
-            results::ResultFile(common.output).check_writable(kExpectedBytes);
-    });
-    session.start_up().done("settings and the results file");
-}
-
-void print_settings(const std::vector<results::Setting>& settings) {
-    for (const auto& setting : settings)
-        print("# {}: {}\n", setting.key, base::one_line(setting.value));
 }
 
 }  // namespace ranklab::app

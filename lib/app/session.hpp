@@ -98,18 +98,9 @@ struct Launch {
     std::vector<std::string> warnings;
 };
 
-/// Collective. The launch guard: throws fatal findings and returns the other ones as warnings of
-/// the run.
-std::vector<std::string> guard_launch(Session& session, const host::Evidence& evidence);
-/// Collective. Runs the guard, which includes look_at_results_folder.
+/// Collective. Runs the launch guard, which includes look_at_results_folder: throws fatal findings;
+/// the other ones become warnings of the run.
 Launch examine_launch(Session& session, const vocabulary::CommonSettings& common,
                       const experiments::LaunchNeeds& needs);
-/// Prints the launch's warnings on rank 0, on stderr.
-void warn_of(const std::vector<std::string>& warnings, Session& session);
-
-/// Collective, before the work. Throws EnvironmentError or OptionError if runs could not be stored.
-void check_results_file(Session& session, const vocabulary::CommonSettings& common);
-/// Prints "# key: value" lines on stdout.
-void print_settings(const std::vector<results::Setting>& settings);
 
 }  // namespace ranklab::app
