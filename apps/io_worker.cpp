@@ -1,5 +1,5 @@
 #include "io/worker.hpp"
 
-int main(int argc, char** argv) {
-    return ranklab::io::worker_main(argc, argv);
+int main() {
+    return ranklab::io::worker_main();
 }

@@ -46,16 +46,14 @@ SocketPair socket_pair(int type) {
 }
 
 // Returns 0 or the error number.
-int spawn(std::vector<std::string> words, int channel, int queue, pid_t& process) {
+int spawn(std::string program, int channel, int queue, pid_t& process) {
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, channel, kChannelDescriptor);
     if (queue >= 0) ::posix_spawn_file_actions_adddup2(&actions, queue, kQueueDescriptor);
-    std::vector<char*> arguments;
-    for (auto& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    const int error = ::posix_spawn(&process, words.front().c_str(), &actions, nullptr,
-                                    arguments.data(), environ);
+    char* const arguments[] = {program.data(), nullptr};
+    const int error =
+        ::posix_spawn(&process, program.c_str(), &actions, nullptr, arguments, environ);
     ::posix_spawn_file_actions_destroy(&actions);
     return error;
 }
@@ -95,11 +93,7 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
     // buffer.
     const int room = 1 << 20;
     ::setsockopt(pair.ours.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    const int error =
-        spawn({program.string(), kind == WorkerKind::pool ? "pool" : "queue",
-               std::to_string(job.files), std::to_string(job.size), job.fsync ? "1" : "0",
-               job.rename ? "1" : "0", job.trace ? "1" : "0", job.directory.string()},
-              pair.theirs.get(), queue, process_);
+    const int error = spawn(program.string(), pair.theirs.get(), queue, process_);
     if (error != 0)
         throw base::EnvironmentError(fmt::format("worker {} cannot be started from {}: {}; install "
                                                  "it next to ranklab-io, or use fewer workers",
@@ -107,35 +101,33 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
                                      {"workers"});
     channel_ = std::move(pair.ours);
     name_ = fmt::format("worker {} (process {})", number, process_);
+    WorkerJob asked{.kind = kind,
+                    .files = job.files,
+                    .size = job.size,
+                    .fsync = job.fsync,
+                    .rename = job.rename,
+                    .trace = job.trace};
+    job.directory.string().copy(asked.directory.data(), asked.directory.size() - 1);
+    // receive() reports a worker that has ended.
+    static_cast<void>(send_all(channel_.get(), std::as_bytes(std::span(&asked, 1))));
 }
 
 void WorkerProcess::send(std::span<const double> task) {
-    auto bytes = std::as_bytes(task);
-    while (!bytes.empty()) {
-        const ssize_t done = ::send(channel_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) {
-            receive();  // throws the worker's error if it reported one
-            throw_lost();
-        }
-        bytes = bytes.subspan(done);
-    }
+    if (send_all(channel_.get(), std::as_bytes(task))) return;
+    receive();  // throws the worker's error if it reported one
+    throw_lost();
 }
 
 WorkerReport WorkerProcess::receive() {
     WorkerReport report;
-    ssize_t got = 0;
-    do got = ::recv(channel_.get(), &report, sizeof report, MSG_WAITALL);
-    while (got < 0 && errno == EINTR);
-    if (got != sizeof report) throw_lost();
+    if (!receive_all(channel_.get(), std::as_writable_bytes(std::span(&report, 1)))) throw_lost();
     if (report.code != base::ExitCode::ok) throw_reported(name_, report);
-    if (report.events == 0) return report;
-    std::vector<base::IoEvent> more(static_cast<std::size_t>(report.events));
-    const std::size_t bytes = more.size() * sizeof(base::IoEvent);
-    do got = ::recv(channel_.get(), more.data(), bytes, MSG_WAITALL);
-    while (got < 0 && errno == EINTR);
-    if (got != static_cast<ssize_t>(bytes)) throw_lost();
-    events.insert(events.end(), more.begin(), more.end());
+    const std::size_t had = events.size();
+    events.resize(had + static_cast<std::size_t>(report.events));
+    if (!receive_all(
+            channel_.get(),
+            std::as_writable_bytes(std::span(events)).subspan(had * sizeof(base::IoEvent))))
+        throw_lost();
     return report;
 }
 

@@ -2,17 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -35,32 +32,13 @@ using base::IoTimes;
 constexpr auto kBetweenReports = std::chrono::milliseconds(50);
 
 /// Returns false if the parent has ended.
-bool send_all(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t done = ::send(kChannelDescriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        if (done <= 0) return false;
-        bytes = bytes.subspan(static_cast<std::size_t>(done));
-    }
-    return true;
-}
 bool send_report(const WorkerReport& report) {
-    return send_all(std::as_bytes(std::span(&report, 1)));
+    return send_all(kChannelDescriptor, std::as_bytes(std::span(&report, 1)));
 }
 
 bool parent_is_gone() {
     char byte = 0;
     return ::recv(kChannelDescriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
-}
-
-/// Returns false if the other end is closed.
-bool receive_all(int socket, std::span<std::byte> to) {
-    while (!to.empty()) {
-        const ssize_t got = ::recv(socket, to.data(), to.size(), MSG_WAITALL);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
-        to = to.subspan(got);
-    }
-    return true;
 }
 
 /// As in the original program, a pool's worker gets the meshgrids with every task, and a queue's
@@ -80,7 +58,8 @@ void serve(WorkerKind kind, const Job& job) {
         report.events = std::ssize(events);
         if (job.trace) times.keep(events);
         const auto made = std::exchange(events, {});
-        return send_report(std::exchange(report, {})) && send_all(std::as_bytes(std::span(made)));
+        return send_report(std::exchange(report, {})) &&
+               send_all(kChannelDescriptor, std::as_bytes(std::span(made)));
     };
     bool goes_on = send_work();
     auto last_report = Clock::now();
@@ -125,28 +104,29 @@ void close_all_from(int first) {
 }
 
 /// Ignores stop signals, which reach the whole process group: the parent decides.
-void prepare_process(WorkerKind kind) {
+void prepare_process() {
     for (const int signal : base::kStopSignals) std::signal(signal, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close_all_from(kind == WorkerKind::queue ? kQueueDescriptor + 1 : kQueueDescriptor);
 }
 
-Job job_of(char** argv) {
+Job job_of(const WorkerJob& asked) {
     Job job;
-    job.files = std::atoll(argv[2]);
-    job.size = std::atoll(argv[3]);
-    job.fsync = *argv[4] == '1';
-    job.rename = *argv[5] == '1';
-    job.trace = *argv[6] == '1';
-    job.directory = argv[7];
+    job.files = asked.files;
+    job.size = asked.size;
+    job.fsync = asked.fsync;
+    job.rename = asked.rename;
+    job.trace = asked.trace;
+    job.directory = asked.directory.data();
     return job;
 }
 
 }  // namespace
 
-int worker_main(int argc, char** argv) {
-    if (argc != 8) {
+int worker_main() {
+    prepare_process();
+    WorkerJob asked;
+    if (!receive_all(kChannelDescriptor, std::as_writable_bytes(std::span(&asked, 1)))) {
         fmt::print(
             stderr,
             "ranklab-io-worker: ranklab io starts this worker process by itself for the strategies "
@@ -154,10 +134,8 @@ int worker_main(int argc, char** argv) {
         return base::number_of(base::ExitCode::usage);
     }
     try {
-        const auto kind =
-            argv[1] == std::string_view("pool") ? WorkerKind::pool : WorkerKind::queue;
-        prepare_process(kind);
-        serve(kind, job_of(argv));
+        close_all_from(asked.kind == WorkerKind::queue ? kQueueDescriptor + 1 : kQueueDescriptor);
+        serve(asked.kind, job_of(asked));
         return 0;
     } catch (const std::bad_alloc&) {
         return fail(base::ExitCode::environment,
