@@ -353,7 +353,7 @@ void add_checks(Schema& rows) {
         .choice("check-parameters", {&S::check_parameters, Role::aside}, {"step", "end"},
                 "when to compare the parameters of all ranks, bit by bit")
         .text("save-parameters", {&S::save_parameters, Role::kept}, "FILE",
-              "write rank 0's final parameters to this file (HDF5, float64, by name)");
+              "write rank 0's final parameters to this file (HDF5, an array each, by name)");
     rows.section("Checkpoints")
         .text("checkpoint", {&S::checkpoint, Role::kept}, "DIR",
               "write DIR/checkpoint.h5, from which --resume continues (DIR is made if missing)")

@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "experiments/shared/experiment.hpp"
 #include "options/field.hpp"
 #include "stats/summary.hpp"
 
@@ -27,26 +26,13 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50U;
 constexpr std::size_t kMostSizes = 1000;
 constexpr std::array<std::string_view, 4> kReductionWords{"sum", "min", "max", "avg"};
 
-// The entries of `table` that the option `name` lists, by ranklab's words or nccl-tests' names.
+// The entries of `table` that the option `name` lists.
 template <class Table, class WordOf>
 auto chosen(const std::string& given, const char* name, const Table& table, WordOf word_of) {
     std::vector<std::string> words;
     for (const auto entry : table) words.emplace_back(word_of(entry));
-    std::vector<bool> is_chosen(table.size());
-    for (const auto& part : base::split(given, ',')) {
-        const std::string word = base::trim(part);
-        bool is_known = false;
-        for (std::size_t i = 0; i < words.size(); ++i)
-            if (word == "all" || word == words[i] || word == base::nccl_tests_word(words[i]))
-                is_known = is_chosen[i] = true;
-        if (!is_known)
-            throw base::OptionError(fmt::format("there is no --{} '{}'; give {} or all{}", name,
-                                                base::printable(word, 60), base::join(words, ", "),
-                                                base::or_did_you_mean(word, words)));
-    }
     std::vector<typename Table::value_type> entries;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        if (is_chosen[i]) entries.push_back(table[i]);
+    for (const auto i : chosen_of(given, name, words)) entries.push_back(table[i]);
     return entries;
 }
 

@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "base/program.hpp"
-#include "base/text.hpp"
 #include "comm/exchange.hpp"
 
 namespace ranklab::experiments {

@@ -9,7 +9,6 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/program.hpp"
-#include "base/text.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "experiments/shared/verdicts.hpp"

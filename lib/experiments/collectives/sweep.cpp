@@ -7,11 +7,9 @@
 #include <random>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/handle.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/collectives/levels.hpp"
 #include "experiments/collectives/pattern.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "host/process.hpp"
@@ -52,7 +50,7 @@ class Sweeper : base::Immovable {
           clocks_(control_, sweep_.hosts),
           buffers_(options.buffers, options.model ? 0 : options.buffer_bytes),
           ahead_s_(std::max(kAnnouncement, 40 * clocks_.error_s())),
-          stop_(control_) {
+          stop_(control_, options.common.time_limit) {
         plan();
         context_.started("making the communicator of the timed messages");
     }
@@ -62,24 +60,25 @@ class Sweeper : base::Immovable {
         progress.counts("visits");
         context_.counting.begins();
         auto& done = sweep_.visits_done;
-        while (done < order_.size() && !ended_) {
+        while (done < order_.size() && !stop_.interrupted()) {
             progress.activity(text_of(done));
             clocks_.refresh();
             options_.model ? time_buckets() : time_message(order_[done]);
             if (done == 0 && context_.start_up != nullptr)
                 context_.start_up->finish("the first message size");
-            if (!ended_ && ++done < order_.size()) ends();
-            progress.update(
-                static_cast<std::int64_t>(done), static_cast<std::int64_t>(order_.size()),
-                static_cast<double>(done) / base::seconds_since(began_), "visits/s", text_of(done));
+            if (!stop_.interrupted() && ++done < order_.size()) stop_.ask();
+            progress.update(static_cast<std::int64_t>(done),
+                            static_cast<std::int64_t>(order_.size()),
+                            static_cast<double>(done) / stop_.seconds(), "visits/s", text_of(done));
         }
         load_.reset();
         if (std::ranges::all_of(sweep_.rows, [](const MessageRow& row) { return row.us.empty(); }))
-            refuse_after_a_stop(control_, stop_.signal());
+            stop_if_asked(control_, "before anything was measured", stop_.signal());
         context_.counting.ends();
         sweep_.visits_planned = order_.size();
         sweep_.clocks = clocks_.offsets();
         sweep_.stopped_by = stop_.signal();
+        sweep_.hit_time_limit = stop_.late();
         return std::move(sweep_);
     }
 
@@ -133,15 +132,6 @@ class Sweeper : base::Immovable {
         }
     }
 
-    // Returns true, on all ranks, after a signal on any rank or past the limit on rank 0's clock.
-    bool ends() {
-        const double limit = options_.common.time_limit.value_or(0);
-        if (!stop_.ask() && limit > 0)
-            sweep_.hit_time_limit = comm::from_root(control_, base::seconds_since(began_) > limit);
-        ended_ = stop_.signal() != 0 || sweep_.hit_time_limit;
-        return ended_;
-    }
-
     std::string text_of(std::size_t visit) const {
         if (visit >= order_.size()) return "finishing";
         if (options_.model) return "the buckets of " + options_.model->model;
@@ -192,9 +182,9 @@ class Sweeper : base::Immovable {
         add_times(row, times);
         if (row.is_barrier() && options_.between == CallSync::barrier)
             check_barrier(row, times, prepared.level);
-        if (ended_ || !visit.last) return;
+        if (stop_.interrupted() || !visit.last) return;
         if (!row.is_barrier()) row.wrong = check(row.message, prepared);
-        if (!ended_ && has_started_form(row.message)) time_started_form(row, prepared);
+        if (!stop_.interrupted() && has_started_form(row.message)) time_started_form(row, prepared);
     }
 
     // With a load the calls go on until the operating system has scheduled the load several times.
@@ -207,7 +197,7 @@ class Sweeper : base::Immovable {
                    (load_ && !loop && calls_s < kLoadedLoop && done < kMostLoaded * visit.calls);
         };
         CallTimes times;
-        while (!ended_ && wants_more()) {
+        while (!stop_.interrupted() && wants_more()) {
             const int now = calls_at_once(call_s, visit.calls > done ? visit.calls - done : done);
             const auto some = make_calls(prepared, options_.between, now);
             times.add(some);
@@ -216,7 +206,7 @@ class Sweeper : base::Immovable {
             const double wall_s = comm::reduced(control_, some.wall_s, comm::ReduceOp::max);
             call_s = wall_s / now;
             calls_s += wall_s;
-            if (wall_s > kBetweenAsks / 2) ends();
+            if (wall_s > kBetweenAsks / 2) stop_.ask();
         }
         if (loop) {  // the loop gives one mean over all calls
             times.seconds.assign(1, loops_s / done);
@@ -284,7 +274,7 @@ class Sweeper : base::Immovable {
         const auto checks = static_cast<std::size_t>(options_.settings.check);
         std::int64_t wrong = 0;
         for (std::size_t time = 0; time < checks; ++time, ++checks_) {
-            if (time % kBetweenEnds == kBetweenEnds - 1 && ends()) break;
+            if (time % kBetweenEnds == kBetweenEnds - 1 && stop_.ask()) break;
             if (!prepared.level.active) continue;
             const auto& transfer = prepared.transfers[time % prepared.transfers.size()];
             const bool flips = options_.fault.flips_on_rank == control_.rank();
@@ -311,7 +301,7 @@ class Sweeper : base::Immovable {
                                  options_.progress, compute_);
         row.started = longest_us(control_, std::move(times), options_.calls);
         if (!row.is_barrier()) row.started_wrong = check(row.message, prepared, /*started=*/true);
-        ends();
+        stop_.ask();
     }
 
     // As in a training step, each bucket has memory of its own, and each pass reduces all of them
@@ -324,16 +314,16 @@ class Sweeper : base::Immovable {
             memory.emplace_back(options_.buffers);
             prepared.push_back(prepare(row, memory.back()));
         }
-        for (int pass = -options_.warmup; pass < options_.calls && !ended_; ++pass) {
+        for (int pass = -options_.warmup; pass < options_.calls && !stop_.interrupted(); ++pass) {
             for (std::size_t b = 0; b < rows.size(); ++b) {
                 const auto times = time_calls(caller_of(prepared[b]), CallSync::barrier, 1);
                 if (pass < 0) continue;
                 add_times(rows[b], times);
                 add_arrivals(times, prepared[b].level);
             }
-            ends();
+            stop_.ask();
         }
-        for (std::size_t b = 0; b < rows.size() && !ended_; ++b)
+        for (std::size_t b = 0; b < rows.size() && !stop_.interrupted(); ++b)
             rows[b].wrong = check(rows[b].message, prepared[b]);
     }
 
@@ -351,8 +341,6 @@ class Sweeper : base::Immovable {
     std::vector<Visit> order_;
     std::uint64_t checks_ = 0;  // number of checks made so far
     StopPoll stop_;
-    base::Clock::time_point began_ = base::Clock::now();
-    bool ended_ = false;
 };
 
 }  // namespace

@@ -45,6 +45,10 @@ struct RunContext {
 void need_memory(comm::Communicator& control, double mine, const std::string& what,
                  const base::Settings& settings, std::optional<bool> force);
 
+/// Throws OptionError unless `path` (--trace) is a FILE.json in an existing folder that
+/// results::TextFile may replace, EnvironmentError if it cannot be written.
+void check_trace_file(const std::string& path);
+
 /// One catalogue, for --list.
 struct Listing {
     std::string title;
@@ -57,6 +61,10 @@ std::vector<std::string> names_of(const std::vector<Entry>& catalogue) {
     for (const auto& entry : catalogue) names.push_back(entry.name);
     return names;
 }
+/// The indexes of the names in `list` ("a,b"; "all": every name), each once, in the order of
+/// `names`. Throws OptionError for another word. Types may have nccl-tests' names, too.
+std::vector<std::size_t> chosen_of(const std::string& list, const char* option,
+                                   const std::vector<std::string>& names);
 template <class Entry>
 Listing listing_of(std::string title, const std::vector<Entry>& catalogue) {
     Listing listing{std::move(title), {}};

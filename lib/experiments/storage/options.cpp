@@ -8,8 +8,7 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "experiments/shared/experiment.hpp"
-#include "experiments/shared/target_ci.hpp"
-#include "experiments/shared/trace_file.hpp"
+#include "measure/convergence.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -83,9 +82,6 @@ StorageOptions settle_one(const StorageSettings& settings, const vocabulary::Com
     result.config = settings_of(effective(vocabulary::storage_settings(), settings, common));
     result.entry = strategy;
     result.job = job_of(settings);
-    result.most_repetitions = most_samples(settings.target_ci, result.common.time_limit.has_value(),
-                                           settings.repetitions);
-    result.convergence = convergence_of(settings.target_ci, settings.repetitions);
     return result;
 }
 
@@ -93,20 +89,8 @@ StorageOptions settle_one(const StorageSettings& settings, const vocabulary::Com
 
 std::vector<io::StrategyEntry> chosen_strategies(const std::string& given) {
     const auto all = io::strategies();
-    std::vector<std::string> names{"all"};
-    for (const auto& entry : all) names.push_back(entry.name);
-    const auto asked = base::split(given, ',');
-    for (const auto& word : asked) {
-        if (std::find(names.begin(), names.end(), word) != names.end()) continue;
-        throw base::OptionError(fmt::format("there is no --strategy '{}'; give {}{}",
-                                            base::printable(word, 60), base::join(names, ", "),
-                                            base::or_did_you_mean(word, names)));
-    }
-    if (std::ranges::find(asked, "all") != asked.end()) return all;
     std::vector<io::StrategyEntry> chosen;
-    for (const auto& entry : all)
-        if (std::find(asked.begin(), asked.end(), entry.name) != asked.end())
-            chosen.push_back(entry);
+    for (const auto i : chosen_of(given, "strategy", names_of(all))) chosen.push_back(all[i]);
     return chosen;
 }
 
@@ -120,6 +104,7 @@ StorageCommand settle_storage(const options::Options& given,
         settings.ceilings = settings.repetitions > 1 || chosen.size() > 1 ? "on" : "off";
     given.check_relations(settings, settled_common);
     check_combination(settings, chosen);
+    if (settings.target_ci) static_cast<void>(measure::parse_target(*settings.target_ci));
     if (settings.trace) check_trace_file(*settings.trace);
     StorageCommand command{effective(vocabulary::storage_settings(), settings, settled_common), {}};
     for (const auto& strategy : chosen) {

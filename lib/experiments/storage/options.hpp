@@ -7,7 +7,6 @@
 
 #include "io/job.hpp"
 #include "io/strategy.hpp"
-#include "measure/convergence.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
 #include "vocabulary/settings.hpp"
@@ -21,8 +20,6 @@ struct StorageOptions : vocabulary::StorageSettings {
 
     io::Job job;
     io::StrategyEntry entry;
-    std::int64_t most_repetitions = 1;  ///< more than --repetitions with --target-ci
-    measure::Convergence convergence;   ///< of --target-ci
 
     bool write() const { return !read_only; }
     bool read() const { return !write_only; }

@@ -17,7 +17,6 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/shared/stop_poll.hpp"
-#include "experiments/shared/target_ci.hpp"
 #include "experiments/shared/verdicts.hpp"
 #include "host/process.hpp"
 #include "measure/samples.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
-#include <tuple>
 
 #include "base/error.hpp"
 #include "base/files.hpp"

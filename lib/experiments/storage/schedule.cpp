@@ -34,7 +34,7 @@ struct Entry {
         : options(settled),
           folder(context.control, options),
           repeater(options, context.control, context.progress) {
-        record.convergence = options.convergence;
+        record.convergence = convergence_of(options.target_ci, options.repetitions);
     }
     std::int64_t counted() const { return std::ssize(record.writings) - options.warmup(); }
     bool has_counted() const { return counted() > 0 || !record.passes.empty(); }
@@ -59,7 +59,8 @@ class Schedule : base::Immovable {
 
     Runs runs() {
         make_rounds();
-        if (!failure_ && !any_has_counted()) refuse_after_a_stop(context_.control, signal_);
+        if (!failure_ && !any_has_counted())
+            stop_if_asked(context_.control, "before anything was measured", signal_);
         Runs runs;
         runs.failure = failure_;
         for (const auto& entry : entries_) add_run(*entry, runs.all);
@@ -148,8 +149,9 @@ class Schedule : base::Immovable {
         const bool done = options.write() ? entry.counted() >= options.repetitions : whole;
         entry.record.hit_time_limit = late && !done;
         if (!options.write()) return false;
-        return done ? !has_enough(entry, late || entry.counted() >= options.most_repetitions)
-                    : !late;
+        const auto most =
+            most_samples(options.target_ci, options.time_limit() > 0, options.repetitions);
+        return done ? !has_enough(entry, late || entry.counted() >= most) : !late;
     }
     // After the planned repetitions: true if --target-ci is reached, or no repetition may follow.
     bool has_enough(Entry& entry, bool is_last) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -63,7 +62,7 @@ class Trials {
     explicit Trials(ObservedRun& observed)
         : steps_(observed.steps),
           control_(observed.control),
-          stop_(observed.end.stop),
+          stop_(observed.end),
           count_(*observed.options.settings.steps) {
         // In the first step the ranks agree on the order of their buckets. That step must not be
         // part of a trial without communication.
@@ -123,7 +122,7 @@ std::vector<TrialTimes> make_trials(ObservedRun& observed) {
     std::vector<Trial> round{Trial::io, Trial::synthetic, Trial::full};
     if (observed.control.world_size() > 1 && observed.steps.keeps_ranks_equal())
         round.insert(round.end(), {Trial::nocomm, Trial::compute});
-    const auto& stop = observed.end.stop;
+    const auto& stop = observed.end;
     const std::int64_t rounds = *observed.options.settings.repetitions;
     Trials trials(observed);
     std::mt19937_64 random(observed.options.seed());
@@ -252,7 +251,7 @@ void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& t
 
 void add_trials(results::Run& run, const ObservedRun& observed,
                 const std::vector<TrialTimes>& trials) {
-    const int signal = observed.end.stop.signal();
+    const int signal = observed.end.signal();
     const bool has_trials = run.valid && !trials.empty();
     if (has_trials) add_ablation(run, trials);
     mark_stopped(run, signal,

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "results/run.hpp"
-#include "stats/summary.hpp"
 
 namespace ranklab::experiments {
 

@@ -38,8 +38,7 @@ CheckpointSettings settings_of_numbers(const TrainingOptions& options, std::int6
     return settings;
 }
 
-}  // namespace
-
+// The states of this rank, in an order that is equal on all ranks.
 std::vector<RankState> rank_states_of(const TrainingSteps& steps) {
     std::vector<RankState> states{
         generator_state("torch_cpu_generator", at::detail::getDefaultCPUGenerator())};
@@ -55,6 +54,8 @@ std::vector<RankState> rank_states_of(const TrainingSteps& steps) {
             generator_state("torch_gpu_generator", at::globalContext().defaultGenerator(device)));
     return states;
 }
+
+}  // namespace
 
 Checkpoint::Checkpoint(const TrainingOptions& options, std::int64_t samples, const nn::Model& model,
                        comm::Communicator& control)
@@ -126,9 +127,14 @@ void Checkpoint::restore(nn::Model& model, TrainingSteps& steps) {
             fmt::format("continuing after step {} of {}", resumed_from_, path().string()));
 }
 
+RankBytes Checkpoint::gather_states(const TrainingSteps& steps) const {
+    std::vector<std::string> mine;
+    for (const auto& state : rank_states_of(steps)) mine.push_back(state.save());
+    return comm::gather_values(control_, mine);
+}
+
 std::uint64_t Checkpoint::write(std::int64_t completed_steps, const nn::Model& model,
-                                train::Optimizer& optimizer, const std::vector<RankState>& states,
-                                const RankBytes& by_rank) {
+                                TrainingSteps& steps, const RankBytes& by_rank) {
     std::vector<std::byte> image;
     {
         // Loader threads may read volumes through HDF5 meanwhile.
@@ -138,8 +144,8 @@ std::uint64_t Checkpoint::write(std::int64_t completed_steps, const nn::Model& m
         root.set_int(CheckpointFile::kSchemaName, CheckpointFile::kSchema);
         root.set_int(kCompletedSteps, completed_steps);
         write_settings(root, settings_);
-        write_training(root, model, optimizer);
-        write_ranks(root, states, by_rank);
+        write_training(root, model, steps.optimizer());
+        write_ranks(root, rank_states_of(steps), by_rank);
         image = file.image();
     }
     return file_.write(image);

@@ -3,19 +3,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "comm/communicator.hpp"
 #include "experiments/training/checkpoint_file.hpp"
-#include "experiments/training/checkpoint_state.hpp"
 #include "experiments/training/options.hpp"
 
 namespace ranklab::experiments {
 
 class TrainingSteps;
-
-/// The states of this rank, in an order that is equal on all ranks.
-std::vector<RankState> rank_states_of(const TrainingSteps& steps);
 
 class Checkpoint {
   public:
@@ -33,9 +28,10 @@ class Checkpoint {
     /// the stored run left them, if there is one. Throws DataError if they do not fit.
     void restore(nn::Model& model, TrainingSteps& steps);
 
+    /// Collective. The states that each rank has of its own, such as random generators.
+    RankBytes gather_states(const TrainingSteps& steps) const;
     /// For rank 0. Returns the bytes of the file once they are on the disk.
-    std::uint64_t write(std::int64_t completed_steps, const nn::Model& model,
-                        train::Optimizer& optimizer, const std::vector<RankState>& states,
+    std::uint64_t write(std::int64_t completed_steps, const nn::Model& model, TrainingSteps& steps,
                         const RankBytes& by_rank);
 
     const std::filesystem::path& path() const { return file_.path(); }

@@ -1,17 +1,23 @@
 #include "experiments/training/checkpoint_file.hpp"
 
 #include <fmt/format.h>
+#include <torch/types.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
-#include <string>
-#include <vector>
+#include <mutex>
+#include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/text.hpp"
+#include "hdf5/array.hpp"
 #include "results/staged_file.hpp"
+#include "train/equal_state.hpp"
+#include "train/tensor_view.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -101,6 +107,170 @@ std::uint64_t CheckpointFile::write(std::span<const std::byte> image) {
     sets_aside_ = false;
     staged.commit();
     return image.size() + checksum.size();
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kSettings = "settings_json";
+
+void write_tensor(const hdf5::Group& group, const std::string& name, const torch::Tensor& tensor) {
+    const torch::Tensor dense = tensor.detach().cpu().contiguous();
+    const auto* begin = static_cast<const std::byte*>(dense.const_data_ptr());
+    hdf5::write_typed(group, name,
+                      {train::element_of(dense.scalar_type()),
+                       dense.sizes().vec(),
+                       {begin, begin + dense.nbytes()}});
+}
+
+torch::Tensor tensor_of(const void* bytes, torch::IntArrayRef shape, torch::Dtype type) {
+    torch::Tensor tensor = torch::empty(shape, type);
+    if (tensor.nbytes() > 0) std::memcpy(tensor.mutable_data_ptr(), bytes, tensor.nbytes());
+    return tensor;
+}
+
+torch::Tensor read_tensor(const hdf5::Group& group, const std::string& name) {
+    const auto array = hdf5::read_typed(group, name);
+    return tensor_of(array.bytes.data(), array.shape, train::dtype_of(array.element));
+}
+
+template <class NamedTensors>
+void write_tensors(const hdf5::Group& group, const NamedTensors& tensors) {
+    for (const auto& item : tensors) write_tensor(group, item.key(), item.value());
+}
+
+// Throws DataError unless the group has `expected` members: extra ones would not be read.
+void check_count(const hdf5::Group& group, std::size_t expected) {
+    if (const auto count = group.members().size(); count != expected)
+        throw base::DataError(fmt::format(
+            "the checkpoint has {} entries in {}, and this run {}; the file is of another model",
+            count, group.path(), expected));
+}
+
+// Reads the model's tensors. Throws DataError unless names, shapes and types are the model's.
+template <class NamedTensors>
+void read_tensors(const hdf5::Group& group, const NamedTensors& tensors) {
+    check_count(group, tensors.size());
+    for (const auto& item : tensors) {
+        const auto stored = read_tensor(group, item.key());
+        const auto& wanted = item.value();
+        if (stored.sizes() != wanted.sizes() || stored.scalar_type() != wanted.scalar_type())
+            throw base::DataError(
+                fmt::format("the checkpoint's '{}' of shape {} does not fit this model's of shape "
+                            "{}; the file is of another model",
+                            item.key(), base::shape_text(stored.sizes().vec()),
+                            base::shape_text(wanted.sizes().vec())));
+        item.value().copy_(stored);
+    }
+}
+
+std::string save_generator(at::Generator generator) {
+    const std::lock_guard<std::mutex> lock(generator.mutex());
+    const torch::Tensor state = generator.get_state();
+    return {static_cast<const char*>(state.const_data_ptr()), state.nbytes()};
+}
+
+void load_generator(at::Generator generator, const std::string& bytes) {
+    const auto state =
+        tensor_of(bytes.data(), static_cast<std::int64_t>(bytes.size()), torch::kByte);
+    const std::lock_guard<std::mutex> lock(generator.mutex());
+    try {
+        generator.set_state(state);
+    } catch (const c10::Error&) {
+        throw base::DataError("the checkpoint's state of LibTorch's random generator is invalid");
+    }
+}
+
+}  // namespace
+
+void write_settings(const hdf5::Group& root, const CheckpointSettings& settings) {
+    root.set_text(kSettings, Json(settings).dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void check_same_settings(const CheckpointSettings& now, const hdf5::Group& root) {
+    const auto stored = Json::parse(root.text_attribute(kSettings)).get<CheckpointSettings>();
+    const auto value_in = [](const CheckpointSettings& settings, const std::string& name) {
+        const auto found = settings.find(name);
+        return found == settings.end() ? "none" : found->second;
+    };
+    CheckpointSettings all = now;
+    all.insert(stored.begin(), stored.end());
+    std::vector<std::string> differences;
+    for (const auto& [name, value] : all) {
+        const auto here = value_in(now, name), there = value_in(stored, name);
+        if (here != there)
+            differences.push_back(fmt::format("{} {} (now {})", base::printable(name, 80),
+                                              base::printable(there, 80),
+                                              base::printable(here, 80)));
+    }
+    if (differences.empty()) return;
+    throw base::OptionError(fmt::format(
+        "the checkpoint's run had {}; give the same settings, or another folder with --checkpoint",
+        fmt::join(differences, ", ")));
+}
+
+void write_parameters(const hdf5::Group& group, const nn::Model& model) {
+    write_tensors(group, model.named_parameters());
+}
+
+void write_training(const hdf5::Group& root, const nn::Model& model, train::Optimizer& optimizer) {
+    write_parameters(root.create_large_group("parameters"), model);
+    write_tensors(root.create_large_group("buffers"), model.named_buffers());
+    const auto kinds = root.create_large_group("optimizer");
+    const auto names = train::trained_parameter_names(model);
+    for (const auto& state : optimizer.state()) {
+        const auto group = kinds.create_large_group(state.name);
+        for (std::size_t i = 0; i < names.size(); ++i)
+            if (state.tensors[i].defined()) write_tensor(group, names[i], state.tensors[i]);
+    }
+}
+
+void read_training(const hdf5::Group& root, nn::Model& model, train::Optimizer& optimizer) {
+    const torch::NoGradGuard no_gradients;
+    read_tensors(root.open_group("parameters"), model.named_parameters());
+    read_tensors(root.open_group("buffers"), model.named_buffers());
+    const auto kinds = root.open_group("optimizer");
+    const auto names = train::trained_parameter_names(model);
+    auto states = optimizer.state();
+    check_count(kinds, states.size());
+    for (auto& state : states) {
+        const auto group = kinds.open_group(state.name);
+        std::size_t found = 0;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const bool has = group.has(names[i]);
+            state.tensors[i] = has ? read_tensor(group, names[i]) : torch::Tensor();
+            if (has) ++found;
+        }
+        check_count(group, found);
+    }
+    optimizer.load_state(states);
+}
+
+RankState generator_state(const std::string& name, const at::Generator& generator) {
+    return {name, [generator] { return save_generator(generator); },
+            [generator](const std::string& bytes) { load_generator(generator, bytes); }};
+}
+
+void write_ranks(const hdf5::Group& root, const std::vector<RankState>& states,
+                 const RankBytes& by_rank) {
+    const auto ranks = root.create_large_group("ranks");
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+        const auto group = ranks.create_large_group(fmt::format("{}", rank));
+        for (std::size_t i = 0; i < states.size(); ++i)
+            hdf5::write_bytes(group, states[i].name, by_rank[rank][i]);
+    }
+}
+
+RankBytes read_ranks(const hdf5::Group& root, const std::vector<RankState>& states, int ranks) {
+    RankBytes by_rank(static_cast<std::size_t>(ranks));
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+        const auto group = root.open_group("ranks").open_group(fmt::format("{}", rank));
+        check_count(group, states.size());
+        for (const auto& state : states)
+            by_rank[rank].push_back(hdf5::read_bytes(group, state.name));
+    }
+    return by_rank;
 }
 
 }  // namespace ranklab::experiments

@@ -1,13 +1,23 @@
-// The file of a checkpoint: an HDF5 file and its checksum (docs/checkpoint.md).
+// The file of a checkpoint: an HDF5 file and its checksum (docs/checkpoint.md), and the state of a
+// training run in it. Reading throws DataError or Hdf5Error if the file is another model's, and
+// then leaves the state partly changed.
 #pragma once
+
+#include <ATen/core/Generator.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "hdf5/file.hpp"
+#include "nn/model.hpp"
+#include "train/optimizer.hpp"
 
 namespace ranklab::experiments {
 
@@ -44,5 +54,35 @@ class CheckpointFile {
     std::filesystem::path path_;
     bool sets_aside_ = false;
 };
+
+/// Values of options ("--lr") and facts ("ranks") by name.
+using CheckpointSettings = std::map<std::string, std::string>;
+
+void write_settings(const hdf5::Group& root, const CheckpointSettings& settings);
+/// Throws OptionError if settings differ; the message has their values in both runs.
+void check_same_settings(const CheckpointSettings& now, const hdf5::Group& root);
+
+/// Writes an array per parameter.
+void write_parameters(const hdf5::Group& group, const nn::Model& model);
+/// Write and read parameters, buffers and the optimizer's state.
+void write_training(const hdf5::Group& root, const nn::Model& model, train::Optimizer& optimizer);
+void read_training(const hdf5::Group& root, nn::Model& model, train::Optimizer& optimizer);
+
+/// A state of one rank, such as a random generator, as bytes. `load` throws DataError for bytes
+/// that `save` did not make.
+struct RankState {
+    std::string name;
+    std::function<std::string()> save;
+    std::function<void(const std::string&)> load;
+};
+/// The bytes of each rank's states, in the states' order.
+using RankBytes = std::vector<std::vector<std::string>>;
+
+/// The state of `generator`, which the RankState shares.
+RankState generator_state(const std::string& name, const at::Generator& generator);
+
+void write_ranks(const hdf5::Group& root, const std::vector<RankState>& states,
+                 const RankBytes& by_rank);
+RankBytes read_ranks(const hdf5::Group& root, const std::vector<RankState>& states, int ranks);
 
 }  // namespace ranklab::experiments

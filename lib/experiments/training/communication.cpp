@@ -9,7 +9,9 @@
 #include "base/phase.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
+#include "host/process.hpp"
 #include "stats/distributions.hpp"
+#include "stats/interval.hpp"
 #include "stats/summary.hpp"
 #include "vocabulary/measurements.hpp"
 
@@ -59,6 +61,17 @@ results::Measurement of_pairs(std::string_view name, double value, std::size_t n
     return m;
 }
 
+// Calls `take` with each step, by rank. Skips steps with another number of reductions than the last
+// step: buckets are rebuilt early in a run. Collective, one step at a time: memory does not grow
+// with ranks.
+void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
+                      const auto& take) {
+    const std::size_t reductions = mine.empty() ? 0 : mine.back().reductions.size();
+    if (reductions == 0) return;  // the same on all ranks: they run one strategy
+    for (const auto& step : mine)
+        if (step.reductions.size() == reductions) take(comm::gather_values(control, step));
+}
+
 }  // namespace
 
 void add_overlap(results::Run& run, OverlapPairs pairs, const std::vector<StepReductions>& mine,
@@ -93,36 +106,18 @@ void add_overlap(results::Run& run, OverlapPairs pairs, const std::vector<StepRe
 
 namespace {
 
-// The times of one reduction, one value per step.
-struct BucketTimes {
-    std::vector<double> ready_at, waited, took;
-};
-
-// Folds each reduction of a step over ranks, so that memory does not grow with ranks.
-void add_step(std::vector<BucketTimes>& buckets, const std::vector<StepReductions>& by_rank,
-              const StepAnalysis& analysis) {
-    buckets.resize(analysis.transfers.size());
-    for (std::size_t i = 0; i < buckets.size(); ++i) {
-        double first = 0;
-        double longest = 0;
-        for (const auto& rank : by_rank) {
-            first = std::max(first, rank.reductions[i].ready - rank.backward_begin);
-            longest = std::max(longest, whole_time(rank.reductions[i]));
-        }
-        buckets[i].ready_at.push_back(first);
-        buckets[i].waited.push_back(longest - analysis.transfers[i]);
-        buckets[i].took.push_back(analysis.transfers[i]);
-    }
-}
-
-void add_reductions_table(results::Run& run, const std::vector<BucketTimes>& buckets,
+void add_reductions_table(results::Run& run, const std::vector<StepAnalysis>& analyses,
                           const Buckets& sums) {
     const auto whole = [](std::size_t count) { return static_cast<std::int64_t>(count); };
     results::Rows table("communication");
-    for (std::size_t i = 0; i < sums.bytes.size(); ++i)
+    for (std::size_t i = 0; i < sums.bytes.size(); ++i) {
+        const auto median_of = [&](double ReductionAnalysis::*time) {
+            return median(column_of(analyses, [&](auto& s) { return s.reductions[i].*time; }));
+        };
         table.add({whole(i), whole(sums.parameters[i]), whole(sums.bytes[i]),
-                   median(buckets[i].ready_at), median(buckets[i].waited),
-                   median(buckets[i].took)});
+                   median_of(&ReductionAnalysis::ready), median_of(&ReductionAnalysis::waited),
+                   median_of(&ReductionAnalysis::transfer)});
+    }
     run.tables.push_back(std::move(table).table());
 }
 
@@ -219,7 +214,8 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
         // An early rank's time includes waiting for the last rank: the shortest time is the
         // transfer.
         const double transfer = moving_time(shortest(moving_time, i)->reductions[i]);
-        result.transfers.push_back(transfer);
+        auto& reduction = result.reductions.emplace_back();
+        reduction.transfer = transfer;
         result.transfer += transfer;
         // The transfer ends on all ranks at once: it is the end of the last rank's interval.
         const auto last = shortest(whole_time, i);
@@ -229,6 +225,8 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
             const auto& step = by_rank[rank];
             const ReductionTimes& times = step.reductions[i];
             const double wait = whole_time(times) - transfer;
+            reduction.ready = std::max(reduction.ready, times.ready - step.backward_begin);
+            reduction.waited = std::max(reduction.waited, wait);
             result.wait[rank] += wait;
             result.idle[rank] += wait - overlap_of(times.start, times.start + wait,
                                                    step.backward_begin, own_backward_end(step));
@@ -239,17 +237,8 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
     return result;
 }
 
-void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
-                      const std::function<void(const std::vector<StepReductions>& by_rank)>& take) {
-    const std::size_t reductions = mine.empty() ? 0 : mine.back().reductions.size();
-    if (reductions == 0) return;  // the same on all ranks: they run one strategy
-    for (const auto& step : mine)
-        if (step.reductions.size() == reductions) take(comm::gather_values(control, step));
-}
-
 void add_reductions(results::Run& run, const SampledSteps& mine, const Buckets& sums,
-                    const StepMedians& medians, const std::string& host,
-                    comm::Communicator& control) {
+                    const StepMedians& medians, comm::Communicator& control) {
     const auto count = [&run](const char* name, std::size_t value) {
         run.measurements.push_back(one_column(name, "run", "none", {static_cast<double>(value)}));
     };
@@ -257,17 +246,80 @@ void add_reductions(results::Run& run, const SampledSteps& mine, const Buckets& 
     count("reduced_bytes_per_step", std::reduce(sums.bytes.begin(), sums.bytes.end()));
     if (control.world_size() == 1) return;
     std::vector<StepAnalysis> analyses;
-    std::vector<BucketTimes> buckets;
-    visit_reductions(mine.steps(), control, [&](const auto& by_rank) {
-        analyses.push_back(analyse(by_rank));
-        add_step(buckets, by_rank, analyses.back());
-    });
+    visit_reductions(mine.steps(), control,
+                     [&](const auto& by_rank) { analyses.push_back(analyse(by_rank)); });
     if (analyses.empty()) return;
-    add_reductions_table(run, buckets, sums);
+    add_reductions_table(run, analyses, sums);
     if (analyses.size() < mine.seen())
         run.context.push_back({"communication", "steps_looked_at",
                                fmt::format("{} of {}", analyses.size(), mine.seen())});
-    add_waiting(run, analyses, mine.seen(), medians, comm::gather_texts(control, host));
+    add_waiting(run, analyses, mine.seen(), medians,
+                comm::gather_texts(control, host::host_name()));
+}
+
+namespace {
+
+constexpr std::size_t kFewestPairs = 6;  // fewer have no 95 % interval of a median
+
+// Allowed range of OverlapEstimate::balance: 1 if time stamps and step times agree.
+constexpr stats::Interval kAgreement{0.75, 1.25};
+
+std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
+    std::vector<double> result;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) result.push_back(a[i] - b[i]);
+    return result;
+}
+
+bool lies_in(double value, const stats::Interval& range) {
+    return value >= range.low && value <= range.high;  // false for NaN
+}
+
+std::string percent(double share) {
+    return fmt::format("{:.1f} %", 100 * share);
+}
+
+std::string why_none(const OverlapEstimate& estimate, double overlap, const stats::Interval& ci) {
+    if (!lies_in(estimate.balance, kAgreement))
+        return fmt::format(
+            "stamps and step times disagree (balance {:.2f}, allowed {} to {}); measure on a "
+            "quieter machine or with more --overlap-steps",
+            estimate.balance, kAgreement.low, kAgreement.high);
+    const auto measured = fmt::format("the pairs give {} ({} to {})", percent(overlap),
+                                      percent(ci.low), percent(ci.high));
+    if (lies_in(overlap, {0, 1}) && !(ci.low < 0 && ci.high > 1)) return "";
+    return "undecided: " + measured + "; give more --overlap-steps";
+}
+
+}  // namespace
+
+OverlapEstimate estimate_overlap(const OverlapPairs& pairs) {
+    OverlapEstimate estimate;
+    estimate.exposed = differences(pairs.with, pairs.without);
+    // Moving data takes processor time and makes backward longer: this time was not hidden.
+    estimate.backward_longer = differences(pairs.backward_with, pairs.backward_without);
+    const double total = median(pairs.total);
+    if (!(total > 0)) {
+        estimate.why_none = "the host cannot time the transfers";
+        return estimate;
+    }
+    estimate.hidden = std::max(
+        0.0, median(pairs.inside_backward) - std::max(0.0, median(estimate.backward_longer)));
+    estimate.balance = (median(estimate.exposed) + estimate.hidden) / total;
+    if (estimate.exposed.size() < kFewestPairs) {
+        estimate.why_none =
+            fmt::format("{} pairs of steps have no 95 % interval; give --overlap-steps {}",
+                        estimate.exposed.size(), kFewestPairs);
+        return estimate;
+    }
+    // Paired: a slow step is slow in both numbers.
+    const auto exposed = stats::estimate_paired_ratio(estimate.exposed, pairs.total);
+    const double overlap = 1 - exposed.ratio;
+    const stats::Interval ci{1 - exposed.ci.high, 1 - exposed.ci.low};
+    estimate.why_none = why_none(estimate, overlap, ci);
+    if (!estimate.why_none.empty()) return estimate;
+    estimate.overlap = overlap;
+    estimate.ci = ci;
+    return estimate;
 }
 
 }  // namespace ranklab::experiments

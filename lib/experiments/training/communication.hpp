@@ -3,7 +3,6 @@
 // functions.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -53,6 +52,13 @@ class SampledSteps {
     std::vector<StepReductions> steps_;
 };
 
+/// One reduction of a step, maxima over ranks, in s.
+struct ReductionAnalysis {
+    double ready = 0;     ///< gradients complete, from the begin of backward
+    double waited = 0;    ///< from handing over to the transfer
+    double transfer = 0;  ///< shortest over ranks
+};
+
 /// One step of all ranks, in s. Clocks of different hosts are never compared: a reduction ends on
 /// all ranks once the last rank has come and the data has travelled, so the ranks' shortest (end -
 /// moving) is the transfer. The rest of a rank's (end - start) is waiting. A rank is idle only if
@@ -62,20 +68,14 @@ struct StepAnalysis {
     double hidden = 0;         ///< part of `transfer` during backward of a reduction's last rank
     std::vector<double> wait;  ///< by rank: sum over reductions
     std::vector<double> idle;  ///< by rank: part of `wait` outside of backward
-    std::vector<double> transfers;  ///< by reduction
-    std::size_t last_rank = 0;      ///< the rank whose reductions waited least
+    std::vector<ReductionAnalysis> reductions;
+    std::size_t last_rank = 0;  ///< the rank whose reductions waited least
 };
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 
 /// True if a rank that came last in `times` of `steps` is a straggler: it came last in at least
 /// 80 % of them, and chance alone would give that in at most one of a thousand runs.
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
-
-/// Calls `take` with each step, by rank. Skips steps with another number of reductions than the
-/// last step: buckets are rebuilt early in a run. Collective, one step at a time: memory does not
-/// grow with ranks.
-void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
-                      const std::function<void(const std::vector<StepReductions>& by_rank)>& take);
 
 /// Bytes and parameters of each reduction of a step.
 struct Buckets {
@@ -92,8 +92,7 @@ struct StepMedians {
 /// rank), and for a straggler a fact and a warning with its rank, host and phase. If only some
 /// steps were analysed, the fact `steps_looked_at` says "262 of 10000".
 void add_reductions(results::Run& run, const SampledSteps& mine, const Buckets& buckets,
-                    const StepMedians& medians, const std::string& host,
-                    comm::Communicator& control);
+                    const StepMedians& medians, comm::Communicator& control);
 
 /// One row per pair of steps, with communication and without it. Seconds; maxima over ranks.
 struct OverlapPairs {

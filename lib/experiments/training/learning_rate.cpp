@@ -1,4 +1,4 @@
-#include "experiments/training/learning_rate.hpp"
+#include "experiments/training/options.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "experiments/training/loop.hpp"
+#include "experiments/training/observer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -30,14 +30,6 @@ std::int64_t updates_before(const ObservedRun& observed) {
 }
 
 }  // namespace
-
-bool RunEnd::ask() {
-    if (time_limit_s_)
-        late = comm::reduced<std::int64_t>(control_, seconds() > *time_limit_s_ ? 1 : 0,
-                                           comm::ReduceOp::max) == 1;
-    stop.ask();
-    return interrupted();
-}
 
 TrainingLoop::TrainingLoop(ObservedRun& observed)
     : observed_(observed), rates_(observed.options.rate) {
@@ -96,10 +88,10 @@ bool TrainingLoop::goes_on(const MadeStep& made) {
     bool last = made.step + 1 == observed_.schedule.total;
     {
         const auto hit = observed_.lines.hit(&LineTimes::checks);
-        end.stop.unit_done();
+        end.unit_done();
         if (!last && !observed_.schedule.ends_epoch(made.step) && !end.due()) return true;
         end.ask();
-        end.agreed();
+        end.wanted = false;
     }
     for (const auto& observer : observers_) last = !observer->goes_on(made, last) || last;
     return !last;

@@ -17,45 +17,26 @@
 #include "experiments/training/checkpoint.hpp"
 #include "experiments/training/steps.hpp"
 #include "stats/summary.hpp"
+#include "train/lr_schedule.hpp"
 
 namespace ranklab::experiments {
 
 /// Decides why and after which step a run ends. Equal on all ranks.
-class RunEnd {
-  public:
-    RunEnd(comm::Communicator& control, std::optional<double> time_limit_s)
-        : stop(control), control_(control), time_limit_s_(time_limit_s) {}
-
-    /// The time limit counts from now on.
-    void start_clock() { start_ = base::Clock::now(); }
-    double seconds() const { return base::seconds_since(start_); }
-
-    /// Collective. Returns true if the time limit is over or any rank got a stop signal.
-    bool ask();
-    bool interrupted() const { return late || stop.signal() != 0; }
+struct RunEnd : StopPoll {
+    using StopPoll::StopPoll;
 
     /// Whether the ranks have to decide together, after the present step, whether to go on.
-    bool due() const { return wanted_ || stop.due(); }
-    /// Makes due() true after the present step. Called on all ranks.
-    void agree_now() { wanted_ = true; }
-    void agreed() { wanted_ = false; }
+    bool due() const { return wanted || StopPoll::due(); }
 
-    StopPoll stop;
+    bool wanted = false;  ///< makes due() true after the present step; set on all ranks
     bool failed = false;  ///< a check failed: no measurement counts
-    bool late = false;    ///< the time limit is over
     bool enough = false;  ///< --target-ci ends the run: reached, or no steps or time left
 
     // Set if the run ended before its planned steps:
     bool at_time_limit = false;
-    int signal = 0;               ///< SIGTERM, SIGINT ...
+    int ended_by = 0;             ///< SIGTERM, SIGINT ...
     std::string missing;          ///< undone work, as in "before the evaluation was made"
     bool has_checkpoint = false;  ///< the last step was saved
-
-  private:
-    comm::Communicator& control_;
-    std::optional<double> time_limit_s_;
-    base::Clock::time_point start_ = base::Clock::now();
-    bool wanted_ = false;
 };
 
 /// An evaluation of the test samples. Equal on all ranks, except for its seconds.
@@ -192,5 +173,30 @@ std::unique_ptr<StepObserver> make_observer(ObservedRun& observed) {
 
 /// Generated: all observers, in CMake's order.
 std::vector<ObserverEntry> step_observers();
+
+/// The loop of a training run: begin, step, agree, end.
+class TrainingLoop {
+  public:
+    /// Collective. Gives all ranks one state, rank 0's or the checkpoint's, and makes the
+    /// observers, some of which check that state: if a check fails, `observed.end.failed` is true.
+    explicit TrainingLoop(ObservedRun& observed);
+
+    /// Makes the planned steps, until an observer ends the run. Collective.
+    void run();
+    /// Ends the observers, which may change the parameters. Collective.
+    void end();
+    /// Adds all checks and measurements. Collective.
+    void fill(results::Run& run) const;
+
+  private:
+    void begin_counting();
+    void make_step(std::int64_t step);
+    bool goes_on(const MadeStep& made);
+
+    ObservedRun& observed_;
+    std::vector<std::unique_ptr<StepObserver>> observers_;
+    train::LrSchedule rates_;
+    std::int64_t updates_;  // optimizer steps so far, with those of resumed runs
+};
 
 }  // namespace ranklab::experiments

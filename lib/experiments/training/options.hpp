@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,16 +11,17 @@
 #include "base/phase.hpp"
 #include "data/dataset.hpp"
 #include "data/loader.hpp"
+#include "device/stream.hpp"
 #include "experiments/shared/experiment.hpp"
-#include "experiments/training/learning_rate.hpp"
-#include "experiments/training/speed_options.hpp"
 #include "nn/model.hpp"
 #include "nn/outline.hpp"
 #include "nn/own_network.hpp"
 #include "options/options.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/input.hpp"
+#include "train/lr_schedule.hpp"
 #include "train/optimizer.hpp"
+#include "train/precision.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
@@ -125,6 +127,66 @@ void add_memory(results::Run& run, const TrainingOptions& options);
 /// by which the strategy finds its buckets, and writes them to the file. Throws OptionError or
 /// EnvironmentError before that work if the file cannot be written.
 void write_bucket_file(const TrainingOptions& options);
+
+/// Returns the learning rate (docs/learning_rate.md) of settled options. Settles --lr-total-steps
+/// of a cosine if --steps is given: the rate then falls over warm-up and steps.
+train::LrSettings settle_learning_rate(vocabulary::TrainingSettings& settings,
+                                       const vocabulary::CommonSettings& common);
+
+/// Settles the length of a cosine if neither --lr-total-steps nor --steps gives it: `run_steps`,
+/// the steps of the run, or for cosine_published epochs x floor(samples / global batch).
+void settle_lr_total(vocabulary::TrainingSettings& all, train::LrSettings& settings,
+                     std::int64_t samples, std::int64_t run_steps);
+
+/// Returns the header's text: the first and the highest rate, and the last if the steps are known.
+/// `run_steps`: warm-up and --steps; 0: not known.
+std::string lr_text(const train::LrSettings& settings, std::int64_t run_steps);
+
+/// Throws OptionError if a rate of the run is not finite or too large for fp32.
+void check_rates(const train::LrSettings& settings, std::int64_t last_step,
+                 std::int64_t last_epoch);
+
+/// Returns a warning if the run ends before --lr-warmup-steps, or "".
+std::string lr_warning(const train::LrSettings& settings, std::int64_t run_steps);
+
+/// Returns the number of GPUs that this process sees and LibTorch can use.
+using CountGpus = std::function<std::int64_t()>;
+std::int64_t usable_gpus();
+
+/// Settles --device, --replicas, --ops and --backend; --mode and --sync must be settled. Throws
+/// OptionError if they conflict.
+void settle_speed(vocabulary::TrainingSettings& settings, int world_size,
+                  const CountGpus& count_gpus = usable_gpus);
+
+/// Settles the memory format. If none is given, it is channels-last if the model prefers it
+/// (`by_default`), LibTorch handles it, and the device is a CPU or the precision has 16 bits
+/// (tensor cores). Throws OptionError if channels-last is given and LibTorch fails with it.
+void settle_channels_last(vocabulary::TrainingSettings& settings, const nn::Outline& outline,
+                          bool by_default);
+
+/// Collective. On a GPU: selects this rank's, loads LibTorch's CUDA part, and makes this thread
+/// compute on a stream of its own. Throws EnvironmentError on all ranks if a rank has no GPU, or a
+/// replica of mode dp has none. With --device cpu all ranks compute on the CPU.
+class ComputeDevice {
+  public:
+    ComputeDevice(const vocabulary::TrainingSettings& settings, comm::Communicator& control);
+
+    torch::Device get() const { return device_; }
+
+  private:
+    torch::Device device_;
+    std::optional<device::ComputeStream> stream_;
+};
+
+/// Prepares `model`, which is fp32 on the CPU: changes its type, device and memory format, and
+/// wraps it for --jit or autocast.
+std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model,
+                                    const vocabulary::TrainingSettings& settings,
+                                    torch::Device device);
+
+/// Returns why a rank that sees `seen` GPUs cannot compute on `wanted`, or "". `why_none`: why it
+/// sees none.
+std::string too_few_gpus(std::int64_t wanted, std::int64_t seen, const std::string& why_none);
 
 /// Throws OptionError if ranks do not suffice. Collective.
 void check_resources(const TrainingOptions& options, const RunContext& around);

@@ -7,7 +7,6 @@
 #include <torch/version.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
@@ -16,10 +15,9 @@
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/stop_poll.hpp"
-#include "experiments/shared/target_ci.hpp"
 #include "experiments/training/ablation.hpp"
 #include "experiments/training/checkpoint.hpp"
-#include "experiments/training/loop.hpp"
+#include "experiments/training/observer.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
 #include "nn/own_model.hpp"
@@ -346,13 +344,6 @@ LaunchNeeds needs(const options::Options& given) {
             .several_ranks = settings.mode == "ddp" || settings.expected_ranks.value_or(1) > 1};
 }
 
-// For a dry run.
-void write_buckets(const TrainingOptions& options, comm::Communicator& control) {
-    comm::all_or_throw(control, [&] {
-        if (options.settings.buckets && control.rank() == 0) write_bucket_file(options);
-    });
-}
-
 Plan planned_run(const options::Options& given, const vocabulary::CommonSettings& common,
                  comm::Communicator& control) {
     TrainingOptions settled;
@@ -368,7 +359,13 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
     return {.settings = settled.effective(),
             .facts = std::move(facts),
             .uses_gpus = settled.on_gpu(),
-            .rehearse = [settled](auto& of_job) { write_buckets(settled, of_job); },
+            .rehearse =
+                [settled](auto& of_job) {
+                    comm::all_or_throw(of_job, [&] {
+                        if (settled.settings.buckets && of_job.rank() == 0)
+                            write_bucket_file(settled);
+                    });
+                },
             // After a stop signal the run ends early and says so; before the first step, throws
             // base::Interrupted.
             .run = [settled](const RunContext& context) -> Runs {

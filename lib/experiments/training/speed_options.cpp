@@ -1,4 +1,5 @@
-#include "experiments/training/speed_options.hpp"
+// The options for the speed of a step: precision, device, memory format, graphs.
+#include "experiments/training/options.hpp"
 
 #include <ATen/Context.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // The outcome of a training run when its replicas do not compute what one model computes.
-#include "experiments/training/loop.hpp"
+#include "experiments/training/observer.hpp"
 
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -160,7 +160,7 @@ std::size_t trials_kept(std::int64_t steps_of_a_trial) {
     std::size_t kept = 0;
     with_run(options, progress, 1, [&](ObservedRun& observed, TrainingLoop&) {
         kept = make_trials(observed).size();
-        EXPECT_EQ(observed.end.stop.signal(), SIGTERM);
+        EXPECT_EQ(observed.end.signal(), SIGTERM);
     });
     base::StopSignals::acknowledge();
     return kept;

@@ -11,11 +11,10 @@ namespace {
 
 class Saving final : public StepObserver {
   public:
-    explicit Saving(ObservedRun& observed)
-        : StepObserver(observed), states_(rank_states_of(observed.steps)) {}
+    using StepObserver::StepObserver;
 
     void after(const MadeStep& made) override {
-        if (observed_.saves_after(made.step, /*last=*/false)) observed_.end.agree_now();
+        if (observed_.saves_after(made.step, /*last=*/false)) observed_.end.wanted = true;
     }
 
     // A state that failed a check must not replace a good one.
@@ -51,16 +50,14 @@ class Saving final : public StepObserver {
     // Rank 0 writes; the other ranks wait for it, so that its write is not part of their next
     // step's time. A checkpoint that cannot be written does not end the run.
     void save(std::int64_t completed_steps) {
-        std::vector<std::string> mine;
-        for (const auto& state : states_) mine.push_back(state.save());
-        const auto by_rank = comm::gather_values(observed_.control, mine);
+        const auto by_rank = observed_.checkpoint->gather_states(observed_.steps);
         const bool written = observed_.control.rank() == 0 && write(completed_steps, by_rank);
         observed_.end.has_checkpoint = comm::from_root(observed_.control, written);
     }
     bool write(std::int64_t completed_steps, const RankBytes& by_rank) {
         try {
-            bytes_ = observed_.checkpoint->write(completed_steps, observed_.model,
-                                                 observed_.steps.optimizer(), states_, by_rank);
+            bytes_ = observed_.checkpoint->write(completed_steps, observed_.model, observed_.steps,
+                                                 by_rank);
             last_step_ = completed_steps;
             return true;
         } catch (const std::exception& error) {
@@ -75,7 +72,6 @@ class Saving final : public StepObserver {
         }
     }
 
-    std::vector<RankState> states_;
     std::vector<double> seconds_;  // of each checkpoint written, on this rank
     std::int64_t last_step_ = 0;   // completed in the last checkpoint written
     std::uint64_t bytes_ = 0;      // of the last checkpoint written

@@ -1,7 +1,6 @@
 // --target-ci: ends the run once the interval of the step time is narrow enough.
 #include <fmt/format.h>
 
-#include "experiments/shared/target_ci.hpp"
 #include "experiments/training/observer.hpp"
 
 namespace ranklab::experiments {
@@ -17,13 +16,13 @@ class TargetInterval final : public StepObserver {
     }
 
     void after(const MadeStep& made) override {
-        if (convergence_.due(observed_.counted(made.step))) observed_.end.agree_now();
+        if (convergence_.due(observed_.counted(made.step))) observed_.end.wanted = true;
     }
     // Makes the planned steps in any case. Then the target, the time limit or the largest number of
     // steps ends the run.
     bool goes_on(const MadeStep& made, bool last) override {
         const auto now = observed_.counted(made.step);
-        const bool out_of_time = now >= least_ && (observed_.end.late || last);
+        const bool out_of_time = now >= least_ && (observed_.end.late() || last);
         if (convergence_.due(now) || out_of_time) look(now);
         observed_.end.enough = convergence_.reached() || out_of_time;
         return !observed_.end.enough;

@@ -26,7 +26,7 @@ class Equality final : public StepObserver {
     void after(const MadeStep& made) override {
         if (!each_step_) return;
         compare_after(made);
-        if (!difference_.empty()) observed_.end.agree_now();
+        if (!difference_.empty()) observed_.end.wanted = true;
     }
     bool goes_on(const MadeStep& made, bool last) override {
         const bool ends = last || observed_.end.interrupted();

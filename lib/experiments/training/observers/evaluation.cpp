@@ -20,8 +20,8 @@ class Evaluation final : public StepObserver {
                                           : last && when_ == "end";
         auto& end = observed_.end;
         if (!due || end.failed || (!end.interrupted() && evaluate(made.step))) return true;
-        end.signal = end.stop.signal();
-        end.at_time_limit = end.signal == 0 && !end.enough;
+        end.ended_by = end.signal();
+        end.at_time_limit = end.ended_by == 0 && !end.enough;
         if (made.step + 1 == observed_.schedule.total || end.enough)
             end.missing = "the evaluation was made";
         return false;
@@ -56,10 +56,10 @@ class Evaluation final : public StepObserver {
         const base::Annotation mark("evaluate");
         const auto hit = observed_.lines.hit(&LineTimes::evaluation);
         observed_.steps.broadcast_buffers();
-        observed_.end.stop.restart();
+        observed_.end.restart();
         const auto start = base::Clock::now();
         const auto mine = evaluated_part();
-        observed_.end.stop.restart();
+        observed_.end.restart();
         if (observed_.end.interrupted()) return false;
         double sums[] = {mine.loss, mine.correct, base::real(mine.count)};
         observed_.control.allreduce(comm::view(std::span(sums)), comm::ReduceOp::sum);
@@ -87,15 +87,13 @@ class Evaluation final : public StepObserver {
 
     bool goes_on_after_a_batch() {
         base::count_progress();
-        auto& end = observed_.end;
-        end.stop.unit_done();
-        return !end.stop.due() || !end.ask();
+        return !observed_.end.asked();
     }
 
     std::string why_none() const {
         const auto& end = observed_.end;
         if (end.failed) return "";
-        return end.late            ? ": the time limit was over"
+        return end.late()          ? ": the time limit was over"
                : end.interrupted() ? ": the run was stopped"
                                    : "";
     }

@@ -13,15 +13,15 @@ class Limits final : public StepObserver {
     bool goes_on(const MadeStep&, bool last) override {
         auto& end = observed_.end;
         if (last) return true;  // the run ends as planned, or by a failure
-        end.signal = end.stop.signal();
-        end.at_time_limit = end.late && end.signal == 0;
+        end.ended_by = end.signal();
+        end.at_time_limit = end.late() && end.ended_by == 0;
         return !end.interrupted();
     }
 
     void fill(results::Run& run, RankMeasurements&) override {
         const auto& end = observed_.end;
         const bool resumes = end.has_checkpoint && end.missing.empty();
-        mark_early_end(run, end.at_time_limit, end.signal, where(),
+        mark_early_end(run, end.at_time_limit, end.ended_by, where(),
                        resumes ? ", and --resume goes on from there" : "");
     }
 

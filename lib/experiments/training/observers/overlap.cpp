@@ -13,13 +13,13 @@ class OverlapPairsProbe final : public StepObserver {
 
     void end() override {
         auto& end = observed_.end;
-        if (end.failed || end.at_time_limit || end.signal != 0) return;
+        if (end.failed || end.at_time_limit || end.ended_by != 0) return;
         observed_.around.progress.activity("steps with and without communication, for the overlap");
         make_pairs(*observed_.options.settings.overlap_steps);
         // Without communication the ranks drift apart.
         observed_.steps.make_ranks_equal();
-        if (end.stop.signal() == 0) return;
-        end.signal = end.stop.signal();
+        if (end.signal() == 0) return;
+        end.ended_by = end.signal();
         end.missing = "the overlap was measured";
     }
 
@@ -33,7 +33,9 @@ class OverlapPairsProbe final : public StepObserver {
     void make_pairs(std::int64_t pairs) {
         observed_.steps.plan(0, 2 * (pairs + 1));
         std::int64_t step = 0;
-        for (std::int64_t i = 0; i <= pairs && !observed_.end.stop.ask(); ++i)
+        for (std::int64_t i = 0; i <= pairs; ++i) {
+            observed_.end.ask();
+            if (observed_.end.signal() != 0) return;
             for (const bool silent : {i % 2 == 0, i % 2 != 0}) {
                 observed_.steps.silence(silent);
                 observed_.control.barrier();
@@ -41,6 +43,7 @@ class OverlapPairsProbe final : public StepObserver {
                 observed_.steps.silence(false);
                 if (i > 0) note(silent, times);
             }
+        }
     }
     void note(bool silent, const measure::StepTimes& times) {
         (silent ? pairs_.without : pairs_.with).push_back(times.step);

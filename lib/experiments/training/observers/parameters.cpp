@@ -1,16 +1,13 @@
-// --save-parameters FILE: the trained parameters in HDF5, for comparing with other programs. One
-// float64 dataset per parameter, flattened row-major, under its name in the model ("conv1.weight"),
-// with the attribute "shape" ("32,1,3,3").
+// --save-parameters FILE: the trained parameters in HDF5, for comparing with other programs: an array
+// per parameter, under its name in the model ("conv1.weight"), as in a checkpoint.
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <mutex>
-#include <span>
 
 #include "base/files.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/training/observer.hpp"
-#include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
 #include "results/staged_file.hpp"
 
@@ -23,18 +20,9 @@ constexpr const char* kSetting = "save-parameters";
 
 std::vector<std::byte> image_of(const nn::Model& model) {
     const std::lock_guard lock(hdf5::library_mutex());
-    hdf5::File file = hdf5::File::create_in_memory();
-    for (const auto& item : model.named_parameters()) {
-        const torch::Tensor values =
-            item.value().detach().to(torch::kCPU, torch::kDouble).contiguous();
-        const std::span flat(values.const_data_ptr<double>(),
-                             static_cast<std::size_t>(values.numel()));
-        hdf5::write_array(file.root(), item.key(), flat)
-            .set_text("shape", fmt::format("{}", fmt::join(values.sizes().vec(), ",")));
-    }
-    std::vector<std::byte> bytes = file.image();
-    file.close();
-    return bytes;
+    const hdf5::File file = hdf5::File::create_in_memory();
+    write_parameters(file.root(), model);
+    return file.image();
 }
 
 // A mistyped name must not overwrite a file of results.

@@ -1,7 +1,6 @@
 // When each rank's gradients were ready, handed over and summed, and which rank others wait for.
 #include "experiments/training/communication.hpp"
 #include "experiments/training/observer.hpp"
-#include "host/process.hpp"
 #include "vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {
@@ -23,7 +22,7 @@ class Reductions final : public StepObserver {
 
     void fill(results::Run& run, RankMeasurements&) override {
         if (!run.valid || sampled_.steps().empty()) return;
-        add_reductions(run, sampled_, buckets_, medians(run), host::host_name(), observed_.control);
+        add_reductions(run, sampled_, buckets_, medians(run), observed_.control);
     }
 
   private:

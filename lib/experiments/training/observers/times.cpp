@@ -2,7 +2,6 @@
 #include <numeric>
 
 #include "experiments/training/observer.hpp"
-#include "stats/summary.hpp"
 #include "vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {

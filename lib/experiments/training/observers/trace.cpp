@@ -14,7 +14,6 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/shared/trace_file.hpp"
 #include "experiments/training/observer.hpp"
 #include "results/staged_file.hpp"
 #include "train/torch_cuda.hpp"

@@ -63,7 +63,7 @@ TEST(StorageOptions, OfSeveralStrategiesAreOneEachWithAFolderOfItsOwn) {
 TEST(StorageOptions, TakeAllAmongOtherStrategies) {
     EXPECT_EQ(chosen_strategies("binary,all").size(), io::strategies().size());
     EXPECT_THAT(refusal({"--strategy=zz,all"}),
-                StartsWith("there is no --strategy 'zz'; give all, text-"));
+                StartsWith("there is no --strategy 'zz'; give text-loop, text-"));
 }
 
 TEST(StorageOptions, RefuseWhatExcludesEachOther) {

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/pack.hpp"
+#include "experiments/shared/measurements.hpp"
 #include "experiments/training/options.hpp"
 #include "many_ranks.hpp"
 #include "thrown_sentence.hpp"
@@ -38,8 +39,9 @@ TEST(Analysis, HiddenIsWhatLiesInsideBackward) {
     const auto step = analyse({rank, rank});
     EXPECT_NEAR(step.transfer, 0.030 + 0.040 + 0.010, 1e-12);
     EXPECT_NEAR(step.hidden, 0.030 + 0.020, 1e-12);
-    EXPECT_THAT(step.transfers, ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0.040, 1e-12),
-                                            DoubleNear(0.010, 1e-12)));
+    EXPECT_THAT(
+        column_of(step.reductions, &ReductionAnalysis::transfer),
+        ElementsAre(DoubleNear(0.030, 1e-12), DoubleNear(0.040, 1e-12), DoubleNear(0.010, 1e-12)));
     EXPECT_THAT(step.wait, ElementsAre(DoubleNear(0, 1e-12), DoubleNear(0, 1e-12)));
 }
 
@@ -123,7 +125,7 @@ TEST(Lateness, IsOfTheWholeRun) {
     });
     results::Run run;
     StepMedians medians{{100, std::vector<double>(base::kPhaseCount * 100, 0.0)}, 0.2};
-    add_reductions(run, mine, {{4}, {1}}, medians, "here", control);
+    add_reductions(run, mine, {{4}, {1}}, medians, control);
     EXPECT_EQ(run.fact("communication", "steps_looked_at"), "1000 of 4000");
     const auto* waiting = run.find_table("waiting");
     ASSERT_NE(waiting, nullptr);

@@ -1,5 +1,5 @@
 // The learning rate's options: what they settle to, refuse and show.
-#include "experiments/training/learning_rate.hpp"
+#include "experiments/training/options.hpp"
 
 #include <gtest/gtest.h>
 

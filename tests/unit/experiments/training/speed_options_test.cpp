@@ -1,5 +1,5 @@
 // Where a run computes, on machines with none, one and several GPUs: by a double of their number.
-#include "experiments/training/speed_options.hpp"
+#include "experiments/training/options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,14 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <set>
+
+#include "base/element.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "host/topology.hpp"
+#include "results/staged_file.hpp"
 
 namespace ranklab::experiments {
 
@@ -30,6 +35,33 @@ void need_memory(comm::Communicator& control, double mine, const std::string& wh
         if (need > whole) throw base::OptionError(sentence, settings);
         throw base::EnvironmentError(sentence, settings);
     });
+}
+
+std::vector<std::size_t> chosen_of(const std::string& list, const char* option,
+                                   const std::vector<std::string>& names) {
+    std::set<std::size_t> chosen;
+    for (const auto& part : base::split(list, ',')) {
+        const std::string word = base::trim(part);
+        bool is_known = false;
+        for (std::size_t i = 0; i < names.size(); ++i)
+            if (word == "all" || word == names[i] || word == base::nccl_tests_word(names[i])) {
+                chosen.insert(i);
+                is_known = true;
+            }
+        if (!is_known)
+            throw base::OptionError(fmt::format("there is no --{} '{}'; give {} or all{}", option,
+                                                base::printable(word, 60), base::join(names, ", "),
+                                                base::or_did_you_mean(word, names)));
+    }
+    return {chosen.begin(), chosen.end()};
+}
+
+void check_trace_file(const std::string& path) {
+    if (!path.ends_with(".json") ||
+        !std::filesystem::is_directory(std::filesystem::absolute(path).parent_path()))
+        throw base::OptionError(
+            fmt::format("--trace {}: give FILE.json in an existing folder", path));
+    results::TextFile(path, "trace");
 }
 
 }  // namespace ranklab::experiments
