@@ -1,5 +1,5 @@
-// --save-parameters FILE: the trained parameters in HDF5, for comparing with other programs: an array
-// per parameter, under its name in the model ("conv1.weight"), as in a checkpoint.
+// --save-parameters FILE: the trained parameters in HDF5, for comparing with other programs: an
+// array per parameter, under its name in the model ("conv1.weight"), as in a checkpoint.
 #include <fmt/format.h>
 
 #include <filesystem>
