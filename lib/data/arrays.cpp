@@ -81,23 +81,6 @@ void check_classes(const hdf5::Rows& targets, const Field& field, base::Share pa
     }
 }
 
-struct Split {
-    std::int64_t train, test;
-};
-
-// By default the last tenth is for validation.
-Split split_of(const DataRequest& request, std::int64_t samples, std::int64_t ranks) {
-    Split split{request.train_samples, request.test_samples};
-    if (split.test == 0 && request.evaluates) split.test = std::max<std::int64_t>(1, samples / 10);
-    if (split.train == 0) split.train = samples - split.test;
-    if (split.train >= ranks && split.train + split.test <= samples) return split;
-    throw base::OptionError(
-        fmt::format("the files hold {} samples, too few for {} to train and {} to validate on {} "
-                    "ranks",
-                    samples, std::max(split.train, ranks), split.test, ranks),
-        {"train-samples", "validation-samples", "evaluate off"});
-}
-
 DataSet open_here(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {
     if (!request.is_own())
         throw base::OptionError("npy and HDF5 files need a network of your own; name its file",
@@ -127,6 +110,18 @@ DataSet open_here(const DataRequest& request, comm::Communicator& control, const
 }
 
 }  // namespace
+
+Split split_of(const DataRequest& request, std::int64_t samples, std::int64_t ranks) {
+    Split split{request.train_samples, request.test_samples};
+    if (split.test == 0 && request.evaluates) split.test = std::max<std::int64_t>(1, samples / 10);
+    if (split.train == 0) split.train = samples - split.test;
+    if (split.train >= ranks && split.train + split.test <= samples) return split;
+    throw base::OptionError(
+        fmt::format("the files hold {} samples, too few for {} to train and {} to validate on {} "
+                    "ranks",
+                    samples, std::max(split.train, ranks), split.test, ranks),
+        {"train-samples", "validation-samples", "evaluate off"});
+}
 
 // Each rank opens the files. An error names the first rank whose file system lacks a file.
 DataSet open_own(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {

@@ -14,4 +14,12 @@ namespace ranklab::data {
 DataSet open_own(const DataRequest& request, comm::Communicator& control,
                  const std::function<hdf5::Rows(const std::string& name)>& open);
 
+/// Samples for training, the first ones, and for validation, the last ones.
+struct Split {
+    std::int64_t train, test;
+};
+/// By default the last tenth of a file's samples is for validation. Throws OptionError if there are
+/// too few samples.
+Split split_of(const DataRequest& request, std::int64_t samples, std::int64_t ranks);
+
 }  // namespace ranklab::data

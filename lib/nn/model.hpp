@@ -40,6 +40,13 @@ struct InputShape {
     std::vector<std::int64_t> input_sizes() const {
         return is_own() ? base::packed(own).sizes : sizes(channels);
     }
+    /// The edge of an image or volume, or the length of a sequence of tokens.
+    std::int64_t usual_size() const { return is_tokens() ? own.front().sizes.front() : height; }
+    /// Whether a sample is a sequence of tokens with a token to predict for each.
+    bool is_tokens() const {
+        return own.size() == 1 && own.front().element == base::Element::i64 &&
+               own_target.element == base::Element::i64 && own_target.sizes == own.front().sizes;
+    }
     /// Whether the input is int64: tokens, or several inputs packed.
     bool is_whole() const { return is_own() && base::packed(own).element == base::Element::i64; }
     /// The shape of the target; [] for one class.
@@ -104,6 +111,9 @@ struct ModelEntry {
     ModelDefaults defaults;
     /// Parameters are initialised from torch's current generator, in the order of registration.
     std::function<std::shared_ptr<Model>(const ModelConfig&)> make;
+    /// Language models: FLOPs of training per token, by a published formula; null: count products.
+    std::function<double(std::int64_t parameters, std::int64_t width, std::int64_t tokens)>
+        flops_per_token = {};
     /// Loaded from a TorchScript file, which holds the weights. The model may refuse an empty
     /// batch.
     bool is_script = false;

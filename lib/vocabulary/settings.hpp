@@ -71,7 +71,7 @@ struct TrainingSettings {
     std::optional<std::int64_t> batch_size, global_batch_size, expected_ranks, epochs, steps;
     std::optional<std::string> optimizer;
     bool fused_optimizer = false;
-    std::optional<double> momentum;
+    std::optional<double> momentum, clip_gradients, flops_per_token, peak_tflops;
     std::optional<std::string> ops;
     std::string dropout = "on", shuffle = "on", sharding = "pad";
     std::optional<std::int64_t> train_samples, validation_samples;
@@ -81,7 +81,7 @@ struct TrainingSettings {
     std::int64_t loader_cost_us = 0;
     std::optional<std::int64_t> workers;
     std::int64_t prefetch = 2;
-    std::optional<std::int64_t> image_size;
+    std::optional<std::int64_t> image_size, sequence_length;
     std::string volume_access = "lowmem";
     std::optional<std::int64_t> crop_edge;
     std::string rotate = "on";

@@ -97,6 +97,8 @@ void add_optimizer(Schema& rows) {
                 .property = "fused"})
         .real("momentum", {&S::momentum, kDecidesNumbers}, 0,
               "momentum of --optimizer sgd (default: the model's, 0.9 for resnets)")
+        .real("clip-gradients", {&S::clip_gradients, kDecidesNumbers}, 1e-12,
+              "scale the gradients, summed over ranks, so that their norm is at most this")
         .choice("ops", {&S::ops, kDecidesNumbers}, {"ranklab", "libtorch"},
                 "CPU kernels of dropout, pooling, Adam and Adadelta: ranklab's or LibTorch's "
                 "(docs/precision.md; default: ranklab, on a GPU libtorch)")
@@ -138,6 +140,14 @@ void add_input(Schema& rows) {
         .excludes({.other = "model",
                    .because = "this model takes volumes; use --crop-edge",
                    .property = "volumes"})
+        .excludes({.other = "model",
+                   .because = "this model takes tokens; use --sequence-length",
+                   .property = "tokens"})
+        .integer("sequence-length", {&S::sequence_length, kDecidesNumbers}, {1, 1 << 20},
+                 "tokens per sample of a language model (default: the model's context)")
+        .needs({.other = "model",
+                .because = "only ranklab's language models have this option",
+                .property = "tokens"})
         .choice("volume-access", &S::volume_access, {"lowmem", "inmem"},
                 "lowmem: read crops from the disk; inmem: keep the whole file in memory")
         .needs(kVolumes)
@@ -319,6 +329,13 @@ void add_views(Schema& rows) {
         .text("profile", {&S::profile, kKeepsSampleWork}, "lines,layers",
               "lines: time per line of the training loop, as line_profiler's table; layers: time "
               "per layer of the network, with this machine's roofline")
+        .real(
+            "flops-per-token", {&S::flops_per_token, Role::bookkeeping}, 1,
+            "language models: FLOPs of training per token, for MFU (default: the model's formula; "
+            "of FILE.pt, 3 times the counted products)")
+        .real("peak-tflops", {&S::peak_tflops, Role::bookkeeping}, 1e-6,
+              "language models: TFLOP/s of a GPU, or of a rank's threads, for MFU (default: the "
+              "GPU's data sheet; on a CPU as measured)")
         .text("tensorboard", {&S::tensorboard, Role::kept}, "DIR",
               "write curves for TensorBoard to this folder, every 10 steps")
         .text("trace", {&S::trace, Role::kept}, "FILE.json",

@@ -38,23 +38,6 @@ constexpr std::string_view kMagic = "\x93NUMPY";
     throw base::DataError(fmt::format("{} {}; save it again with numpy.save", name, what));
 }
 
-// Kinds as in NumPy's "<f4": 'b' bool, 'u' and 'i' integers, 'f' floating-point. 1 to 8 bytes.
-struct NpyType {
-    char kind = 'f';
-    std::size_t bytes = 4;
-
-    std::string name() const {  // NumPy's: "float32"
-        if (kind == 'b') return "bool";
-        return fmt::format("{}{}", kind == 'f' ? "float" : kind == 'u' ? "uint" : "int", 8 * bytes);
-    }
-};
-
-struct NpyHeader {
-    NpyType type;
-    std::vector<std::int64_t> shape;
-    std::uint64_t data_offset = 0;  // where the values begin in the file
-};
-
 template <class From, class To>
 void convert_from(const std::byte* from, std::span<To> to) {
     for (To& number : to) {
@@ -152,7 +135,14 @@ void convert_numbers(NpyType type, const std::byte* from, std::span<To> to) {
     convert(std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>());
 }
 
-NpyHeader read_header(const std::string& name) {
+}  // namespace
+
+std::string NpyType::name() const {
+    if (kind == 'b') return "bool";
+    return fmt::format("{}{}", kind == 'f' ? "float" : kind == 'u' ? "uint" : "int", 8 * bytes);
+}
+
+NpyHeader read_npy_header(const std::string& name) {
     struct stat status {};
     const auto file = base::open_regular<base::DataError>(name, O_RDONLY);
     if (!file || ::fstat(file.get(), &status) != 0)
@@ -169,16 +159,13 @@ NpyHeader read_header(const std::string& name) {
         name, fmt::join(header.shape, " x "), header.type.bytes, there));
 }
 
-}  // namespace
-
-hdf5::Rows open_npy_rows(const std::string& name) {
-    const auto header = read_header(name);
+hdf5::Rows npy_windows(const std::string& name, const NpyHeader& header, std::int64_t stride) {
     const auto bytes = std::make_shared<const FileBytes>(name, access_for(name));
     const auto read = [=](std::int64_t index, Element as, std::byte* to) {
         const std::size_t count =
             Field{as, {header.shape.begin() + 1, header.shape.end()}}.elements();
-        const std::size_t row = count * header.type.bytes;
-        const auto* const from = bytes->at(header.data_offset + index * row, row);
+        const auto* const from = bytes->at(header.data_offset + index * stride * header.type.bytes,
+                                           count * header.type.bytes);
         const auto convert = [&]<class To>(To* numbers) {
             convert_numbers(header.type, from, std::span(numbers, count));
         };
@@ -187,6 +174,13 @@ hdf5::Rows open_npy_rows(const std::string& name) {
         convert(reinterpret_cast<float*>(to));
     };
     return {name, header.shape, header.type.name(), read};
+}
+
+hdf5::Rows open_npy_rows(const std::string& name) {
+    const auto header = read_npy_header(name);
+    std::int64_t row = 1;
+    for (std::size_t i = 1; i < header.shape.size(); ++i) row *= header.shape[i];
+    return npy_windows(name, header, row);
 }
 
 }  // namespace ranklab::data

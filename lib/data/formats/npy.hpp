@@ -3,11 +3,35 @@
 // Python dictionary of 'descr', 'fortran_order' and 'shape', then the values.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hdf5/rows.hpp"
 
 namespace ranklab::data {
+
+/// Kinds as in NumPy's "<f4": 'b' bool, 'u' and 'i' integers, 'f' floating-point. 1 to 8 bytes.
+struct NpyType {
+    char kind = 'f';
+    std::size_t bytes = 4;
+
+    std::string name() const;  ///< NumPy's: "float32"
+};
+
+struct NpyHeader {
+    NpyType type;
+    std::vector<std::int64_t> shape;
+    std::uint64_t data_offset = 0;  ///< where the values begin in the file
+};
+
+/// Reads and checks the header. Throws DataError as open_npy_rows.
+NpyHeader read_npy_header(const std::string& name);
+
+/// The `shape[0]` windows of header.shape[1..] numbers that begin every `stride` numbers in the
+/// file `name`, mapped on a local file system and read on others.
+hdf5::Rows npy_windows(const std::string& name, const NpyHeader& header, std::int64_t stride);
 
 /// The rows of "X.npy", mapped on a local file system and read on others. Throws DataError with the
 /// file's name for any fault: not an npy file, another type, an impossible shape, missing or

@@ -14,6 +14,7 @@
 #include "comm/exchange.hpp"
 #include "data/formats/cifar100.hpp"
 #include "data/formats/npy.hpp"
+#include "data/formats/tokens.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/idx.hpp"
 #include "data/make/pieces.hpp"
@@ -64,6 +65,12 @@ Finding idx_labels(const std::string& file) {
 Finding cifar100_file(const std::string& file) {
     return {fmt::format("{} images of 3 x 32 x 32", read_cifar100(file).size()),
             "size, fine and coarse labels"};
+}
+
+Finding token_file(const std::string& file) {
+    const auto tokens = open_token_windows(file, 1);
+    check_tokens(tokens, {0, tokens.shape[0]}, std::int64_t{1} << 16);
+    return {fmt::format("{} tokens", tokens.shape[0] + 1), "header, size"};
 }
 
 template <Finding (*Read)(const std::string& file)>
@@ -122,13 +129,14 @@ struct Kind {
     const char* name;
     Finding (*check)(const Job&);
 };
-enum KindIndex : int { images, labels, cifar100, cosmology, npy, dataset };
+enum KindIndex : int { images, labels, cifar100, cosmology, npy, dataset, tokens };
 constexpr std::array kKinds{Kind{"idx images", on_rank_0<idx_images>},
                             Kind{"idx labels", on_rank_0<idx_labels>},
                             Kind{"CIFAR-100 binary", on_rank_0<cifar100_file>},
                             Kind{"cosmology HDF5", volumes},
                             Kind{"npy", rows<open_npy_rows>},
-                            Kind{"HDF5 dataset", rows<hdf5::open_rows>}};
+                            Kind{"HDF5 dataset", rows<hdf5::open_rows>},
+                            Kind{"tokens", on_rank_0<token_file>}};
 
 // Decides by the name or the first bytes: a file with a kind's name but unrecognised contents is
 // damaged, not unknown.
@@ -147,7 +155,8 @@ KindIndex kind_of(const fs::path& file) {
         return images;
     if (name.find("idx1-ubyte") != std::string::npos || magic == std::string("\0\0\x08\x01", 4))
         return labels;
-    if (extension == ".bin") return cifar100;
+    if (is_llmc_tokens(head)) return tokens;
+    if (extension == ".bin") return name == "train.bin" || name == "test.bin" ? cifar100 : tokens;
     throw base::DataError(
         fmt::format("{} is not a known data file; known are idx, CIFAR-100 binary (.bin), "
                     "cosmology HDF5 (.h5) and npy",

@@ -11,8 +11,8 @@ Tool data_sets_tool() {
     Tool tool{"data",
               "Makes, verifies and converts data sets; all ranks take part, and the bytes do not "
               "depend on the number of ranks.",
-              {make_cosmology_verb(), make_cifar100_verb(), make_mnist_verb(), verify_verb(),
-               convert_verb()}};
+              {make_cosmology_verb(), make_cifar100_verb(), make_mnist_verb(), make_tokens_verb(),
+               verify_verb(), convert_verb()}};
     for (auto& verb : tool.verbs) {
         verb.makes_runs = false;
         verb.settle = [settle = verb.settle](const auto& given, const auto& common, auto& control) {

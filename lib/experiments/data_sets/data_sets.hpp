@@ -14,6 +14,7 @@ Tool data_sets_tool();
 Experiment make_cosmology_verb();
 Experiment make_cifar100_verb();
 Experiment make_mnist_verb();
+Experiment make_tokens_verb();
 Experiment verify_verb();
 Experiment convert_verb();
 

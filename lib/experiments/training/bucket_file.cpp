@@ -21,8 +21,8 @@ constexpr std::int64_t kSamples = 2;  // one sample of one voxel has no variance
 // Buckets depend on the parameters alone: smaller samples save memory if they change no parameter.
 TrainingOptions with_samples_no_larger_than_needed(const TrainingOptions& options) {
     TrainingOptions own = options;
-    auto& edge = edge_setting(own.settings);
-    if (edge) edge = std::min(*edge, model_entry(options.settings).input.height);
+    auto& size = size_setting(own.settings);
+    if (size) size = std::min(*size, model_entry(options.settings).input.usual_size());
     return outline_of(own).parameters == options.outline.parameters ? own : options;
 }
 

@@ -85,9 +85,7 @@ void refuse_options_of_own_models(const TrainingSettings& settings) {
     for (const auto& [name, given] : {std::pair{"input-shape", settings.input_shape.has_value()},
                                       std::pair{"classes", settings.classes.has_value()},
                                       std::pair{"target-shape", settings.target_shape.has_value()},
-                                      std::pair{"loss", settings.loss.has_value()},
-                                      std::pair{"inputs", settings.inputs.has_value()},
-                                      std::pair{"targets", settings.targets.has_value()}})
+                                      std::pair{"loss", settings.loss.has_value()}})
         if (given)
             throw base::OptionError(fmt::format(
                 "--{} is for --model FILE.pt or FILE.py; {} has its own", name, settings.model));
@@ -172,7 +170,7 @@ void settle_evaluation(TrainingSettings& settings) {
 
 Input settle_input(TrainingSettings& settings) {
     const auto model = model_entry(settings);
-    if (!model.input.is_own()) settle(edge_setting(settings), model.input.height);
+    if (!model.is_script) settle(size_setting(settings), model.input.usual_size());
     settle(settings.workers, model.defaults.workers);
     if (settings.input == "io-only") settings.overlap_steps = 0;  // no communication to overlap
     return settings.input == "real"        ? Input::real
@@ -316,6 +314,23 @@ void settle_all(TrainingOptions& all, int world_size) {
     all.delay = parse_delay(settings.inject_delay.value_or(""), world_size);
 }
 
+// By the model's formula, the user's number, or three times the counted forward.
+double flops_per_token(const TrainingOptions& options) {
+    const auto input = model_input(options);
+    if (!input.is_tokens()) {
+        if (options.settings.flops_per_token || options.settings.peak_tflops)
+            throw base::OptionError(
+                "--flops-per-token and --peak-tflops are for language models; leave them out");
+        return 0;
+    }
+    if (options.settings.flops_per_token) return *options.settings.flops_per_token;
+    const auto entry = model_entry(options.settings);
+    return entry.flops_per_token
+               ? entry.flops_per_token(options.outline.parameters, options.settings.width,
+                                       input.usual_size())
+               : 3.0 * base::real(options.outline.forward_flops) / base::real(input.usual_size());
+}
+
 }  // namespace
 
 nn::ModelEntry model_entry(const TrainingSettings& settings) {
@@ -355,7 +370,8 @@ options::Schema training_schema() {
     options::Schema schema;
     return schema.append(vocabulary::training_settings())
         .offer("model", names_of(nn::models()),
-               {{"volumes", those(nn::models(), [](auto& one) { return one.input.is_volume(); })}})
+               {{"volumes", those(nn::models(), [](auto& one) { return one.input.is_volume(); })},
+                {"tokens", those(nn::models(), [](auto& one) { return one.input.is_tokens(); })}})
         .offer("data", names_of(data::sources()),
                {{"own-files", those(data::sources(), &data::SourceEntry::own_files)}})
         .offer("optimizer", names_of(train::optimizers()),
@@ -386,6 +402,7 @@ TrainingOptions settle_training(const options::Options& given, const CommonSetti
     given.check_relations(all.settings, all.common);
     all.compression = compression_of(all.settings);
     all.outline = outline_of(all);
+    all.flops_per_token = flops_per_token(all);
     settle_channels_last(all.settings, all.outline,
                          model_entry(all.settings).defaults.channels_last);
     return all;

@@ -59,7 +59,8 @@ struct TrainingOptions {
     train::Compression compression = train::Compression::none;
     /// Fixed bytes of a rank and bytes per sample, by needed_memory; nothing if they are not known.
     std::optional<std::pair<std::int64_t, std::int64_t>> memory;
-    train::LrSettings rate;  ///< total_steps 0: open until settle_lr_total
+    double flops_per_token = 0;  ///< of training a language model; 0 for others
+    train::LrSettings rate;      ///< total_steps 0: open until settle_lr_total
     Input input = Input::real;
     std::optional<Delay> delay;
     std::optional<StepWindow> trace_window;
@@ -88,8 +89,8 @@ TrainingOptions settle_training(const options::Options& given,
 
 /// Returns the catalogue's entry, or one for the user's file.
 nn::ModelEntry model_entry(const vocabulary::TrainingSettings& settings);
-/// The option with the edge of the model's images or crops.
-std::optional<std::int64_t>& edge_setting(vocabulary::TrainingSettings& settings);
+/// The option with the edge of the model's images or crops, or with the length of its sequences.
+std::optional<std::int64_t>& size_setting(vocabulary::TrainingSettings& settings);
 /// Makes the model with weights of --seed, or of the user's file.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
 /// The shape of a sample after --image-size or --crop-edge.

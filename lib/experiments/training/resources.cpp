@@ -100,14 +100,22 @@ void check_data(TrainingOptions& options, std::int64_t samples, comm::Communicat
                 {"batch-size", "prefetch"}, options.common.force);
 }
 
-std::optional<std::int64_t>& edge_setting(vocabulary::TrainingSettings& settings) {
-    return model_entry(settings).input.is_volume() ? settings.crop_edge : settings.image_size;
+std::optional<std::int64_t>& size_setting(vocabulary::TrainingSettings& settings) {
+    const auto input = model_entry(settings).input;
+    return input.is_tokens()   ? settings.sequence_length
+           : input.is_volume() ? settings.crop_edge
+                               : settings.image_size;
 }
 
 nn::InputShape model_input(const TrainingOptions& options) {
-    auto input = model_entry(options.settings).input;
-    if (input.is_own()) return input;
+    const auto entry = model_entry(options.settings);
+    auto input = entry.input;
+    if (entry.is_script) return input;
     const auto& settings = options.settings;
+    if (input.is_tokens()) {
+        input.own.front().sizes = input.own_target.sizes = {*settings.sequence_length};
+        return input;
+    }
     input.height = input.width = *(input.is_volume() ? settings.crop_edge : settings.image_size);
     if (input.is_volume()) input.depth = input.height;
     return input;

@@ -320,6 +320,8 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
          false},
         {"learning-rate", lr_text(options.rate, steps), false},
         {"ranks", fmt::format("{}", world_size), true}};
+    if (options.flops_per_token > 0)
+        facts.push_back({"flops-per-token", fmt::format("{:.6g}", options.flops_per_token), true});
     if (const auto open = open_until_the_data(options); !open.empty())
         facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
     if (options.is_first_look)

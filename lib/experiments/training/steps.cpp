@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "host/topology.hpp"
+#include "train/clip.hpp"
 #include "train/equal_state.hpp"
 #include "train/graph_trainer.hpp"
 #include "train/torch_cuda.hpp"
@@ -68,6 +69,18 @@ std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t cou
     return devices;
 }
 
+std::unique_ptr<train::Optimizer> make_optimizer(const TrainingOptions& options, nn::Model& model) {
+    const auto& settings = options.settings;
+    const auto parameters = train::trained_parameters(model);
+    auto optimizer = entry_of(train::optimizers(), *settings.optimizer)
+                         .make(parameters, {.lr = options.rate.lr,
+                                            .momentum = *settings.momentum,
+                                            .fused = settings.fused_optimizer,
+                                            .ops = options.ops()});
+    if (!settings.clip_gradients) return optimizer;
+    return train::clipping(std::move(optimizer), parameters, *settings.clip_gradients);
+}
+
 }  // namespace
 
 std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options,
@@ -102,12 +115,7 @@ TrainingSteps::TrainingSteps(const StepParts& parts, nn::Model& model)
       data_plane_(parts.data_plane),
       sync_(make_sync(parts.options, data_plane_, parts.control)),
       buffers_(make_buffer_sync(parts, model, keeps_ranks_equal_, data_plane_)),
-      optimizer_(entry_of(train::optimizers(), *parts.options.settings.optimizer)
-                     .make(train::trained_parameters(model),
-                           {.lr = parts.options.rate.lr,
-                            .momentum = *parts.options.settings.momentum,
-                            .fused = parts.options.settings.fused_optimizer,
-                            .ops = parts.options.ops()})),
+      optimizer_(make_optimizer(parts.options, model)),
       scaler_(parts.options.precision() == train::Precision::fp16
                   ? std::make_unique<train::GradScaler>()
                   : nullptr),

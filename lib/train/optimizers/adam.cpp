@@ -1,6 +1,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/_foreach_add.h>
-#include <ATen/ops/_fused_adam.h>
+#include <ATen/ops/_fused_adamw.h>
 
 #include <cmath>
 
@@ -9,8 +9,18 @@
 namespace ranklab::train {
 namespace {
 
-constexpr double kBeta1 = 0.9;
-constexpr double kBeta2 = 0.999;
+struct Rule {
+    double beta1 = 0.9, beta2 = 0.999;
+    double decay = 0;  ///< of matrices and larger tensors, not of biases and norms
+
+    /// What multiplies `parameter` before its step.
+    double kept(const torch::Tensor& parameter, double lr) const {
+        return parameter.dim() >= 2 ? 1 - lr * decay : 1;
+    }
+};
+constexpr Rule kAdam{};
+// As nanoGPT and torchtitan train language models.
+constexpr Rule kAdamW{.beta1 = 0.9, .beta2 = 0.95, .decay = 0.1};
 constexpr double kEps = 1e-8;
 constexpr std::int64_t kGrain = 1 << 14;  // minimum of elements per thread
 
@@ -18,14 +28,15 @@ constexpr std::int64_t kGrain = 1 << 14;  // minimum of elements per thread
 struct StepFactors {
     double size;
     double root;
-    StepFactors(double lr, double k)
-        : size(lr / (1 - std::pow(kBeta1, k))), root(std::sqrt(1 - std::pow(kBeta2, k))) {}
+    StepFactors(const Rule& rule, double lr, double k)
+        : size(lr / (1 - std::pow(rule.beta1, k))), root(std::sqrt(1 - std::pow(rule.beta2, k))) {}
 };
 
 // Adam (Kingma and Ba 2015, arXiv:1412.6980, algorithm 1) in the order of operations of
 // torch.optim.Adam:
 //   m += (1 - b1) (g - m);  v = b2 v + (1 - b2) g^2;
 //   p -= lr / (1 - b1^k) m / (sqrt(v) / sqrt(1 - b2^k) + eps)
+// AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101) first multiplies p by 1 - lr decay.
 // k counts a parameter's steps with a gradient. All implementations share this state, so that any
 // of them can load another's checkpoint.
 class AdamState : public Optimizer {
@@ -46,8 +57,9 @@ class AdamState : public Optimizer {
     }
 
   protected:
-    AdamState(std::vector<torch::Tensor> parameters, double lr, bool counts_beside_parameters)
-        : parameters_(std::move(parameters)), lr_(lr) {
+    AdamState(std::vector<torch::Tensor> parameters, const Rule& rule, double lr,
+              bool counts_beside_parameters)
+        : parameters_(std::move(parameters)), rule_(rule), lr_(lr) {
         for (const auto& parameter : parameters_) {
             average_.push_back(torch::zeros_like(parameter).detach());
             square_average_.push_back(torch::zeros_like(parameter).detach());
@@ -60,6 +72,7 @@ class AdamState : public Optimizer {
     std::vector<torch::Tensor> average_;
     std::vector<torch::Tensor> square_average_;
     std::vector<torch::Tensor> steps_;  // k of each parameter, fp32 as in PyTorch
+    Rule rule_;
     double lr_;
 };
 
@@ -68,15 +81,15 @@ class AdamState : public Optimizer {
 // bandwidth limits the step.
 class Adam final : public AdamState {
   public:
-    Adam(std::vector<torch::Tensor> parameters, double lr)
-        : AdamState(std::move(parameters), lr, false) {}
+    Adam(std::vector<torch::Tensor> parameters, const Rule& rule, double lr)
+        : AdamState(std::move(parameters), rule, lr, false) {}
 
     void step() override {
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             const torch::Tensor gradient = gradient_in_order(parameters_[i]);
             if (!gradient.defined()) continue;
             steps_[i] += 1;
-            const StepFactors factors(lr_, steps_[i].item<double>());
+            const StepFactors factors(rule_, lr_, steps_[i].item<double>());
             const bool wide = parameters_[i].scalar_type() == torch::kDouble;
             wide ? update<double>(i, gradient, factors) : update<float>(i, gradient, factors);
         }
@@ -91,10 +104,11 @@ class Adam final : public AdamState {
         const T* const g = gradient.const_data_ptr<T>();
         const T size = static_cast<T>(factors.size);
         const T root = static_cast<T>(factors.root);
+        const T kept = static_cast<T>(rule_.kept(parameters_[i], lr_));
+        const T rest1 = static_cast<T>(1 - rule_.beta1);
+        const T beta2 = static_cast<T>(rule_.beta2);
+        const T rest2 = static_cast<T>(1 - rule_.beta2);
         at::parallel_for(0, gradient.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
-            constexpr T rest1 = static_cast<T>(1 - kBeta1);
-            constexpr T beta2 = static_cast<T>(kBeta2);
-            constexpr T rest2 = static_cast<T>(1 - kBeta2);
             constexpr T eps = static_cast<T>(kEps);
 #pragma omp simd
             for (std::int64_t k = begin; k < end; ++k) {
@@ -102,7 +116,7 @@ class Adam final : public AdamState {
                 const T square = v[k] * beta2 + rest2 * g[k] * g[k];
                 m[k] = average;
                 v[k] = square;
-                p[k] -= size * average / (std::sqrt(square) / root + eps);
+                p[k] = p[k] * kept - size * average / (std::sqrt(square) / root + eps);
             }
         });
     }
@@ -111,8 +125,8 @@ class Adam final : public AdamState {
 // torch::optim::Adam's operations, in its order.
 class LibTorchAdam final : public AdamState {
   public:
-    LibTorchAdam(std::vector<torch::Tensor> parameters, double lr)
-        : AdamState(std::move(parameters), lr, false) {}
+    LibTorchAdam(std::vector<torch::Tensor> parameters, const Rule& rule, double lr)
+        : AdamState(std::move(parameters), rule, lr, false) {}
 
     void step() override {
         const torch::NoGradGuard no_gradients;
@@ -120,57 +134,77 @@ class LibTorchAdam final : public AdamState {
             const torch::Tensor& gradient = parameters_[i].grad();
             if (!gradient.defined()) continue;
             steps_[i] += 1;
-            const StepFactors factors(lr_, steps_[i].item<double>());
-            average_[i].mul_(kBeta1).add_(gradient, 1 - kBeta1);
-            square_average_[i].mul_(kBeta2).addcmul_(gradient, gradient, 1 - kBeta2);
+            const StepFactors factors(rule_, lr_, steps_[i].item<double>());
+            if (rule_.decay != 0) parameters_[i].mul_(rule_.kept(parameters_[i], lr_));
+            average_[i].mul_(rule_.beta1).add_(gradient, 1 - rule_.beta1);
+            square_average_[i].mul_(rule_.beta2).addcmul_(gradient, gradient, 1 - rule_.beta2);
             const auto divisor = (square_average_[i].sqrt() / factors.root).add_(kEps);
             parameters_[i].addcdiv_(average_[i], divisor, -factors.size);
         }
     }
 };
 
-// LibTorch's fused kernel: one call for all parameters. On a GPU `steps_` lie in GPU memory.
+// LibTorch's fused kernel: one call for all parameters with the same decay. On a GPU `steps_` lie
+// in GPU memory.
 class FusedAdam final : public AdamState {
   public:
-    FusedAdam(std::vector<torch::Tensor> parameters, double lr)
-        : AdamState(std::move(parameters), lr, true) {}
+    FusedAdam(std::vector<torch::Tensor> parameters, const Rule& rule, double lr)
+        : AdamState(std::move(parameters), rule, lr, true) {}
 
     void step() override {
         const torch::NoGradGuard no_gradients;
-        std::vector<torch::Tensor> parameters, gradients, averages, squares, steps;
+        Lists decayed, others;
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             const torch::Tensor gradient = gradient_in_order(parameters_[i]);
             if (!gradient.defined()) continue;
-            parameters.push_back(parameters_[i]);
-            gradients.push_back(gradient);
-            averages.push_back(average_[i]);
-            squares.push_back(square_average_[i]);
-            steps.push_back(steps_[i]);
+            auto& lists = rule_.kept(parameters_[i], 1) != 1 ? decayed : others;
+            lists.parameters.push_back(parameters_[i]);
+            lists.gradients.push_back(gradient);
+            lists.averages.push_back(average_[i]);
+            lists.squares.push_back(square_average_[i]);
+            lists.steps.push_back(steps_[i]);
         }
-        if (parameters.empty()) return;
-        at::_foreach_add_(steps, 1);
-        at::_fused_adam_(parameters, gradients, averages, squares, {}, steps, lr_, kBeta1, kBeta2,
-                         0.0, kEps, false, false);
+        update(decayed, rule_.decay);
+        update(others, 0);
+    }
+
+  private:
+    struct Lists {
+        std::vector<torch::Tensor> parameters, gradients, averages, squares, steps;
+    };
+
+    void update(const Lists& lists, double decay) const {
+        if (lists.parameters.empty()) return;
+        at::_foreach_add_(lists.steps, 1);
+        at::_fused_adamw_(lists.parameters, lists.gradients, lists.averages, lists.squares, {},
+                          lists.steps, lr_, rule_.beta1, rule_.beta2, decay, kEps, false, false);
     }
 };
 
-std::unique_ptr<Optimizer> make_adam(std::vector<torch::Tensor> parameters,
-                                     const OptimizerConfig& config) {
-    if (config.fused) return std::make_unique<FusedAdam>(std::move(parameters), config.lr);
-    if (config.ops == nn::Ops::ranklab && suit_our_ops(parameters))
-        return std::make_unique<Adam>(std::move(parameters), config.lr);
-    return std::make_unique<LibTorchAdam>(std::move(parameters), config.lr);
+OptimizerEntry entry(const char* name, const char* summary, const Rule& rule) {
+    return {.name = name,
+            .summary = summary,
+            .default_lr = 1e-3,
+            .has_fused = true,
+            .states = [](const OptimizerConfig&) { return 2; },
+            .make = [rule](std::vector<torch::Tensor> parameters,
+                           const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
+                if (config.fused)
+                    return std::make_unique<FusedAdam>(std::move(parameters), rule, config.lr);
+                if (config.ops == nn::Ops::ranklab && suit_our_ops(parameters))
+                    return std::make_unique<Adam>(std::move(parameters), rule, config.lr);
+                return std::make_unique<LibTorchAdam>(std::move(parameters), rule, config.lr);
+            }};
 }
 
 }  // namespace
 
-OptimizerEntry adam_entry() {
-    return {.name = "adam",
-            .summary = "Adam, betas 0.9 and 0.999, eps 1e-8, no weight decay",
-            .default_lr = 1e-3,
-            .has_fused = true,
-            .states = [](const OptimizerConfig&) { return 2; },
-            .make = make_adam};
+std::vector<OptimizerEntry> adam_entries() {
+    return {entry("adam", "Adam, betas 0.9 and 0.999, eps 1e-8, no weight decay", kAdam),
+            entry("adamw",
+                  "AdamW, betas 0.9 and 0.95, eps 1e-8, weight decay 0.1 of matrices, as language "
+                  "models are trained",
+                  kAdamW)};
 }
 
 }  // namespace ranklab::train

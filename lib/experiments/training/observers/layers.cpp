@@ -4,70 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/numbers.hpp"
-#include "device/stream.hpp"
 #include "experiments/training/observer.hpp"
+#include "experiments/training/roof.hpp"
 
 namespace ranklab::experiments {
 namespace {
-
-struct Roof {
-    double flops_per_s = 0;
-    double bytes_per_s = 0;
-};
-
-double shortest_of(bool on_gpu, const std::function<void()>& work) {
-    constexpr int kTimes = 5;
-    double shortest = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < kTimes; ++i) {
-        const auto start = base::Clock::now();
-        work();
-        if (on_gpu) device::synchronize(device::compute_stream());
-        shortest = std::min(shortest, base::seconds_since(start));
-    }
-    return shortest;
-}
-
-// FLOP/s of a matrix product or a convolution, whichever is faster with LibTorch's libraries.
-double most_flops_per_s(torch::TensorOptions type, bool on_gpu) {
-    const std::int64_t edge = on_gpu ? 8192 : 1024;  // keeps a GPU busy
-    constexpr std::int64_t kChannels = 64, kImages = 16, kSide = 56, kFilter = 3;
-    const auto left = torch::randn({edge, edge}, type);
-    auto product = torch::empty_like(left);
-    const double product_s = shortest_of(on_gpu, [&] { torch::mm_out(product, left, left); });
-    const auto images = torch::randn({kImages, kChannels, kSide, kSide}, type);
-    const auto filters = torch::randn({kChannels, kChannels, kFilter, kFilter}, type);
-    const double convolution_s =
-        shortest_of(on_gpu, [&] { torch::conv2d(images, filters, {}, 1, kFilter / 2); });
-    return std::max(
-        2.0 * base::real(edge * edge * edge) / product_s,
-        2.0 * base::real(images.numel() * kChannels * kFilter * kFilter) / convolution_s);
-}
-
-// Times a = b + 2 c through memory (McCalpin's triad).
-double most_bytes_per_s(torch::TensorOptions type, bool on_gpu, int ranks) {
-    constexpr std::int64_t kOfHost = std::int64_t{1} << 25U;
-    const auto b = torch::ones({kOfHost / ranks}, type), c = torch::ones_like(b);
-    auto a = torch::empty_like(b);
-    const double triad_s = shortest_of(on_gpu, [&] { torch::add_out(a, b, c, 2); });
-    return 3.0 * static_cast<double>(b.nbytes()) / triad_s;
-}
-
-Roof measured_roof(torch::TensorOptions type, comm::Communicator& control) {
-    const torch::NoGradGuard no_gradients;
-    const bool on_gpu = type.device().is_cuda();
-    Roof roof;
-    control.barrier();
-    roof.flops_per_s = most_flops_per_s(type, on_gpu);
-    control.barrier();
-    roof.bytes_per_s = most_bytes_per_s(type, on_gpu, std::max(1, control.local_size()));
-    return roof;
-}
 
 // Means over batches and ranks.
 struct LayerMeans {

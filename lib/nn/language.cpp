@@ -1,0 +1,66 @@
+#include "nn/language.hpp"
+
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <torch/nn/functional/loss.h>
+
+#include <numeric>
+
+namespace ranklab::nn {
+
+torch::Tensor LanguageModel::loss(const torch::Tensor& scores, const torch::Tensor& tokens) const {
+    const auto rows = scores.transpose(1, 2).flatten(0, 1);
+    return torch::nn::functional::cross_entropy(rows, tokens.flatten());
+}
+
+TransformerSizes TransformerSizes::divided(std::int64_t width, const std::string& model) const {
+    require_width(width, std::gcd(std::gcd(heads, kv_heads), hidden), model);
+    auto sizes = *this;
+    for (auto* const size : {&sizes.heads, &sizes.kv_heads, &sizes.wide, &sizes.hidden})
+        *size /= width;
+    return sizes;
+}
+
+double TransformerSizes::flops_per_token(std::int64_t parameters) const {
+    const auto embeddings =
+        (tied ? 0 : vocabulary * wide) + (learned_positions ? tokens * wide : 0);
+    return static_cast<double>(6 * (parameters - embeddings) + 12 * layers * wide * tokens);
+}
+
+ModelEntry language_entry(
+    const std::string& name, const std::string& summary, const TransformerSizes& sizes,
+    const LanguageDefaults& defaults,
+    const std::function<std::shared_ptr<Model>(const TransformerSizes& sizes)>& make) {
+    const base::Field tokens{base::Element::i64, {sizes.tokens}};
+    const auto wanted = [name, sizes](std::int64_t width, std::int64_t length) {
+        auto some = sizes.divided(width, name);
+        some.tokens = length;
+        return some;
+    };
+    return {.name = name,
+            .summary = summary,
+            .input = {.classes = sizes.vocabulary, .own = {tokens}, .own_target = tokens},
+            .defaults = {.data = "synthetic",
+                         .optimizer = "adamw",
+                         .lr = defaults.lr,
+                         .lr_schedule = "cosine",
+                         .batch_size = defaults.batch_size},
+            .make =
+                [=](const ModelConfig& config) {
+                    return make(wanted(config.width, config.input.usual_size()));
+                },
+            .flops_per_token =
+                [=](std::int64_t parameters, std::int64_t width, std::int64_t length) {
+                    return wanted(width, length).flops_per_token(parameters);
+                }};
+}
+
+torch::Tensor causal_attention(const torch::Tensor& q, const torch::Tensor& k,
+                               const torch::Tensor& v) {
+    const bool shares_keys = q.size(2) != k.size(2);
+    return at::scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2),
+                                            {}, 0.0, /*is_causal=*/true, std::nullopt, shares_keys)
+        .transpose(1, 2)
+        .flatten(2);
+}
+
+}  // namespace ranklab::nn
