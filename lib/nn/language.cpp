@@ -20,6 +20,13 @@ TransformerSizes TransformerSizes::divided(std::int64_t width, const std::string
     return sizes;
 }
 
+std::int64_t TransformerSizes::forward_flops() const {
+    const auto attention = 2 * wide * (wide + kv_heads * head());
+    const auto matrices =
+        layers * (attention + (gated ? 3 : 2) * wide * hidden) + vocabulary * wide;
+    return 2 * tokens * matrices + 4 * layers * wide * tokens * tokens;
+}
+
 double TransformerSizes::flops_per_token(std::int64_t parameters) const {
     const auto embeddings =
         (tied ? 0 : vocabulary * wide) + (learned_positions ? tokens * wide : 0);
@@ -36,22 +43,25 @@ ModelEntry language_entry(
         some.tokens = length;
         return some;
     };
-    return {.name = name,
-            .summary = summary,
-            .input = {.classes = sizes.vocabulary, .own = {tokens}, .own_target = tokens},
-            .defaults = {.data = "synthetic",
-                         .optimizer = "adamw",
-                         .lr = defaults.lr,
-                         .lr_schedule = "cosine",
-                         .batch_size = defaults.batch_size},
-            .make =
-                [=](const ModelConfig& config) {
-                    return make(wanted(config.width, config.input.usual_size()));
-                },
-            .flops_per_token =
-                [=](std::int64_t parameters, std::int64_t width, std::int64_t length) {
-                    return wanted(width, length).flops_per_token(parameters);
-                }};
+    return {
+        .name = name,
+        .summary = summary,
+        .input = {.classes = sizes.vocabulary, .own = {tokens}, .own_target = tokens},
+        .defaults = {.data = "synthetic",
+                     .optimizer = "adamw",
+                     .lr = defaults.lr,
+                     .lr_schedule = "cosine",
+                     .batch_size = defaults.batch_size},
+        .make =
+            [=](const ModelConfig& config) {
+                return make(wanted(config.width, config.input.usual_size()));
+            },
+        .forward_flops = [=](std::int64_t width,
+                             std::int64_t length) { return wanted(width, length).forward_flops(); },
+        .flops_per_token =
+            [=](std::int64_t parameters, std::int64_t width, std::int64_t length) {
+                return wanted(width, length).flops_per_token(parameters);
+            }};
 }
 
 torch::Tensor causal_attention(const torch::Tensor& q, const torch::Tensor& k,

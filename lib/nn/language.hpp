@@ -30,7 +30,11 @@ struct TransformerSizes {
     std::int64_t vocabulary = 0;
     bool tied = false;               ///< the head's weights are the embedding's
     bool learned_positions = false;  ///< a parameter per position and channel
+    bool gated = false;              ///< a third matrix in the feed-forward part
 
+    /// Of a sample's forward: 2 x the multiply-accumulates of matrix products and attention, all T
+    /// x T pairs of tokens among them.
+    std::int64_t forward_flops() const;
     /// 6 N + 12 layers heads head T, N the `parameters` without those of embeddings (a tied head
     /// counts): PaLM (arXiv:2204.02311), appendix B, whatever a kernel skips.
     double flops_per_token(std::int64_t parameters) const;

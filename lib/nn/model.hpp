@@ -111,6 +111,9 @@ struct ModelEntry {
     ModelDefaults defaults;
     /// Parameters are initialised from torch's current generator, in the order of registration.
     std::function<std::shared_ptr<Model>(const ModelConfig&)> make;
+    /// Language models: Outline::forward_flops of a sample, which computing shapes alone does not
+    /// show; null: count products.
+    std::function<std::int64_t(std::int64_t width, std::int64_t tokens)> forward_flops = {};
     /// Language models: FLOPs of training per token, by a published formula; null: count products.
     std::function<double(std::int64_t parameters, std::int64_t width, std::int64_t tokens)>
         flops_per_token = {};

@@ -2,7 +2,6 @@
 
 #include <ATen/record_function.h>
 
-#include <optional>
 #include <utility>
 
 #include "base/handle.hpp"
@@ -83,18 +82,21 @@ std::int64_t forward_flops(Model& model, const torch::Tensor& batch) {
 }
 
 Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
-    std::optional<UninitialisedScope> scope;
-    if (!entry.is_script) scope.emplace();
-    const auto model = entry.make(config);
-    if (!config.input.is_tokens()) scope.reset();
+    const auto model = [&] {
+        if (entry.is_script) return entry.make(config);
+        const UninitialisedScope scope;
+        return entry.make(config);
+    }();
     const auto weights = model->parameters();
-    // An empty batch costs no time, and neither does a sample of tokens, of which only shapes are
-    // computed. A user's own network gets one sample, too: an empty batch does not show how many
-    // rows a sample of tokens has, and a trace may fix the batch size.
-    const auto batch =
-        sample_input(config.input, config.input.is_own() ? 1 : 0, weights.front().scalar_type());
-    Outline outline{parameter_count(*model), forward_flops(*model, batch)};
-    scope.reset();
+    // An empty batch costs no time. A user's own network gets one sample instead: an empty batch
+    // does not show how many rows a sample of tokens has, and a trace may fix the batch size.
+    const auto flops = [&] {
+        if (entry.forward_flops)
+            return entry.forward_flops(config.width, config.input.usual_size());
+        return forward_flops(*model, sample_input(config.input, config.input.is_own() ? 1 : 0,
+                                                  weights.front().scalar_type()));
+    };
+    Outline outline{parameter_count(*model), flops()};
     for (const auto& weight : weights) {
         outline.convolves |= weight.dim() >= 4;
         outline.breaks_channels_last |=

@@ -20,7 +20,7 @@ class LanguageOracle(cli.Case):
     def train(self, model, length, *words, ranks=1, precision="fp64"):
         """Returns (losses, parameters) and keeps the tokens in self.tokens."""
         width = TWINS[model][0]
-        self.tokens = np.random.default_rng(5).integers(0, 2000, 4000).astype("<u2")
+        self.tokens = np.random.default_rng(5).integers(0, 2000, 6000).astype("<u2")
         self.tokens.tofile(self.folder / "text.bin")
         for name in ("r.h5", "p.h5"):
             (self.folder / name).unlink(missing_ok=True)

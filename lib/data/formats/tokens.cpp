@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "data/formats/npy.hpp"
 
 namespace ranklab::data {

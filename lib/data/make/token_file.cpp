@@ -65,8 +65,8 @@ void make_tokens(comm::Communicator& control, const std::filesystem::path& file,
     OutputFile output(control, file, force, 0);
     comm::all_or_throw(control, [&] {
         progress.activity("drawing tokens");
-        if (control.rank() == 0)
-            output.write(0, std::as_bytes(std::span(llmc_header(spec.tokens))));
+        const auto header = llmc_header(spec.tokens);
+        if (control.rank() == 0) output.write(0, std::as_bytes(std::span(header)));
         const MarkovText text(spec.seed);
         const auto mine = base::share_of((spec.tokens + kBlock - 1) / kBlock, control.rank(),
                                          control.world_size());

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/normalization.h>
@@ -51,7 +52,7 @@ class Gpt2 final : public LanguageModel {
         wpe_ = register_module("wpe", Embedding(sizes.tokens, sizes.wide));
         for (std::int64_t i = 0; i < sizes.layers; ++i)
             blocks_.push_back(
-                register_module("h" + std::to_string(i), std::make_shared<Gpt2Block>(sizes)));
+                register_module(fmt::format("h{}", i), std::make_shared<Gpt2Block>(sizes)));
         ln_f_ = register_module("ln_f", norm_of(sizes.wide));
         initialise(0.02 / std::sqrt(2.0 * static_cast<double>(sizes.layers)));
     }
@@ -87,7 +88,7 @@ struct Gpt2Size {
     const char* summary;
     std::int64_t layers, heads, wide;
 };
-constexpr Gpt2Size kSizes[] = {
+constexpr Gpt2Size kGpt2Sizes[] = {
     {"gpt2-124m", "GPT-2, 124,439,808 parameters, 1,024 tokens", 12, 12, 768},
     {"gpt2-350m", "GPT-2 medium, 354,823,168 parameters, 1,024 tokens", 24, 16, 1024},
     {"gpt2-1558m", "GPT-2 XL, 1,557,611,200 parameters, 1,024 tokens", 48, 25, 1600}};
@@ -96,7 +97,7 @@ constexpr Gpt2Size kSizes[] = {
 
 std::vector<ModelEntry> gpt2_entries() {
     std::vector<ModelEntry> entries;
-    for (const auto& [name, summary, layers, heads, wide] : kSizes) {
+    for (const auto& [name, summary, layers, heads, wide] : kGpt2Sizes) {
         const TransformerSizes sizes{.layers = layers,
                                      .heads = heads,
                                      .kv_heads = heads,

@@ -1,5 +1,6 @@
 #include <ATen/ops/polar.h>
 #include <ATen/ops/rms_norm.h>
+#include <fmt/format.h>
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
 
@@ -94,7 +95,7 @@ class Llama final : public LanguageModel {
     explicit Llama(const TransformerSizes& sizes) : head_size_(sizes.head()) {
         embedding_ = register_module("tok_embeddings", Embedding(sizes.vocabulary, sizes.wide));
         for (std::int64_t i = 0; i < sizes.layers; ++i)
-            blocks_.push_back(register_module("layers" + std::to_string(i),
+            blocks_.push_back(register_module(fmt::format("layers{}", i),
                                               std::make_shared<LlamaBlock>(sizes, i)));
         norm_ = register_module("norm", std::make_shared<RmsNorm>(sizes.wide));
         if (!sizes.tied)
@@ -133,43 +134,46 @@ struct LlamaSize {
     TransformerSizes sizes;
     LanguageDefaults defaults;
 };
-const LlamaSize kSizes[] = {{"llama-debug",
-                             "torchtitan's small Llama 3, 6,163,712 parameters, 2,048 tokens",
-                             {.layers = 6,
-                              .heads = 16,
-                              .kv_heads = 16,
-                              .wide = 256,
-                              .hidden = 768,
-                              .tokens = 2048,
-                              .vocabulary = 2048},
-                             {.lr = 8e-4, .batch_size = 8}},
-                            {"llama3-1b",
-                             "Llama 3.2 1B, 1,235,814,400 parameters, 8,192 tokens",
-                             {.layers = 16,
-                              .heads = 32,
-                              .kv_heads = 8,
-                              .wide = 2048,
-                              .hidden = 8192,
-                              .tokens = 8192,
-                              .vocabulary = 128256,
-                              .tied = true},
-                             {.lr = 3e-4, .batch_size = 1}},
-                            {"llama3-8b",
-                             "Llama 3 8B, 8,030,261,248 parameters, 8,192 tokens",
-                             {.layers = 32,
-                              .heads = 32,
-                              .kv_heads = 8,
-                              .wide = 4096,
-                              .hidden = 14336,
-                              .tokens = 8192,
-                              .vocabulary = 128256},
-                             {.lr = 3e-4, .batch_size = 1}}};
+const LlamaSize kLlamaSizes[] = {{"llama-debug",
+                                  "torchtitan's small Llama 3, 6,163,712 parameters, 2,048 tokens",
+                                  {.layers = 6,
+                                   .heads = 16,
+                                   .kv_heads = 16,
+                                   .wide = 256,
+                                   .hidden = 768,
+                                   .tokens = 2048,
+                                   .vocabulary = 2048,
+                                   .gated = true},
+                                  {.lr = 8e-4, .batch_size = 8}},
+                                 {"llama3-1b",
+                                  "Llama 3.2 1B, 1,235,814,400 parameters, 8,192 tokens",
+                                  {.layers = 16,
+                                   .heads = 32,
+                                   .kv_heads = 8,
+                                   .wide = 2048,
+                                   .hidden = 8192,
+                                   .tokens = 8192,
+                                   .vocabulary = 128256,
+                                   .tied = true,
+                                   .gated = true},
+                                  {.lr = 3e-4, .batch_size = 1}},
+                                 {"llama3-8b",
+                                  "Llama 3 8B, 8,030,261,248 parameters, 8,192 tokens",
+                                  {.layers = 32,
+                                   .heads = 32,
+                                   .kv_heads = 8,
+                                   .wide = 4096,
+                                   .hidden = 14336,
+                                   .tokens = 8192,
+                                   .vocabulary = 128256,
+                                   .gated = true},
+                                  {.lr = 3e-4, .batch_size = 1}}};
 
 }  // namespace
 
 std::vector<ModelEntry> llama_entries() {
     std::vector<ModelEntry> entries;
-    for (const auto& [name, summary, sizes, defaults] : kSizes)
+    for (const auto& [name, summary, sizes, defaults] : kLlamaSizes)
         entries.push_back(language_entry(name, summary, sizes, defaults, [](const auto& some) {
             return std::make_shared<Llama>(some);
         }));

@@ -39,8 +39,9 @@ class Tokens final : public StepObserver {
         if (peak.flops_per_s <= 0) return;
         fact("peak_tflops", fmt::format("{:.4g}", 1e-12 * peak.flops_per_s));
         fact("peak_source", peak.source);
-        add("mfu_percent", 100 * options.flops_per_token * length /
-                               (ranks * std::max<double>(1, gpus.size()) * peak.flops_per_s));
+        add("mfu_percent",
+            100 * options.flops_per_token * length /
+                (ranks * std::max(1.0, base::real(std::ssize(gpus))) * peak.flops_per_s));
     }
 
   private:
