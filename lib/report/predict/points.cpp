@@ -98,7 +98,7 @@ std::string sweep_like(const results::Run& run, bool weak) {
     std::string words = run.argv.substr(kProgram.size()) + " ";
     const auto drop = [&](const std::string& word) {
         if (const auto at = words.find(word); at != std::string::npos)
-            words.erase(at, word.size() - 1);
+            words.replace(at, word.size(), " ");
     };
     // The sweep has a label of its own, and the batch that this kind of scaling keeps.
     const std::string own(weak ? setting::kBatchSize : setting::kGlobalBatchSize);
