@@ -15,8 +15,8 @@ namespace {
 
 // Quantiles of the posterior that an interval of 95 % spans (docs/predict.md), and the interval in
 // which the largest point is expected.
-constexpr double kLow = 0.05, kHigh = 0.975, kHeldOutLow = 0.01, kHeldOutHigh = 0.99;
-constexpr double kMisfit = 0.15;    // largest standard deviation of points about a curve
+constexpr double kLow = 0.06, kHigh = 0.975, kHeldOutLow = 0.01, kHeldOutHigh = 0.99;
+constexpr double kMisfit = 0.5;     // probability of the largest discrepancy
 constexpr double kMostHighLow = 4;  // of an interval that says enough
 constexpr std::size_t kFewestPoints = 3, kFewestHeldOut = 4;
 constexpr std::size_t kMostPoints = 16;  // further ones are left out
@@ -91,12 +91,15 @@ bool misses_largest(const Measured& measured) {
 }
 
 // Why the points allow no forecast.
-Refusal refusal_of(const Measured& measured, double misfit) {
+Refusal refusal_of(const Measured& measured, const Likelihood& probability) {
     const auto repeats = measured.repeats();
     if (stats::first_are_larger(repeats)) return Refusal::warm_up_inside;
     if (stats::contradict(repeats)) return Refusal::repeats_contradict;
     if (misses_largest(measured)) return Refusal::held_out_missed;
-    return misfit > kMisfit * kMisfit ? Refusal::misfit : Refusal::none;
+    double strays = 0;
+    for (const auto& model : probability)
+        strays += std::accumulate(model.back().begin(), model.back().end(), 0.0);
+    return strays > kMisfit ? Refusal::misfit : Refusal::none;
 }
 
 // Rank counts to measure so that the forecast is not refused again.
@@ -183,7 +186,7 @@ CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling, c
     }
     if (!targets.empty()) {
         const auto posterior = measured.at(targets);
-        const Refusal refusal = refusal_of(measured, posterior.misfit);
+        const Refusal refusal = refusal_of(measured, posterior.probability);
         found.weights = posterior.weights;
         auto mixture = posterior.at.begin();
         const CurveForecast* farthest = nullptr;

@@ -103,7 +103,7 @@ struct Hypothesis {
 // The posterior of one model under one hypothesis: moments at each target.
 struct Part {
     std::size_t model = 0, discrepancy = 0, crossing = 0, capacity = 0;
-    double weight = 0, misfit = 0;  // weight: its logarithm, until all parts are known
+    double weight = 0;  // its logarithm, until all parts are known
     std::vector<double> mean = {};
     std::vector<std::array<double, kDoubts>> variance = {};
 };
@@ -272,12 +272,6 @@ class Fitter {
                 if (squares[c] > least + 2 * kNegligible) continue;
                 const double weight = std::exp((least - squares[c]) / 2);
                 sum += weight;
-                double total = 0, total_squares = 0;
-                for (std::size_t i = 0; i < n; ++i) {
-                    total += residuals[i * count + c];
-                    total_squares += std::pow(residuals[i * count + c], 2);
-                }
-                part.misfit += weight * (total_squares - total * total / base::real(n));
                 for (std::size_t t = 0; t < targets_.size(); ++t) {
                     double mean = curves_[m].targets[t * count + c] + one.shift(targets_[t]);
                     for (std::size_t i = 0; i < n; ++i)
@@ -291,7 +285,6 @@ class Fitter {
                 part.variance[t][index(Doubt::curve)] =
                     std::max(0.0, mean_squares[t] / sum - part.mean[t] * part.mean[t]);
             }
-            part.misfit /= sum * base::real(n - 1);
             part.weight = process.log_norm() - least / 2 +
                           std::log(prior_.model[m] * sum / base::real(count));
             parts.push_back(std::move(part));
@@ -307,7 +300,6 @@ class Fitter {
         for (auto& part : parts_) total += part.weight = std::exp(part.weight - top);
         for (auto& part : parts_) {
             part.weight /= total;
-            found.misfit += part.weight * part.misfit;
             found.weights[kModelList[part.model].name] += part.weight;
             found.probability[part.model][part.discrepancy][part.crossing] += part.weight;
         }

@@ -46,7 +46,6 @@ struct Posterior {
     std::vector<Mixture> at = {};                     ///< by target
     std::map<std::string_view, double> weights = {};  ///< of the models
     Likelihood probability = {};                      ///< of model, discrepancy, crossing
-    double misfit = 0;  ///< mean variance of the points' logarithms about a model's curve
 };
 
 /// The points ascend in ranks (at least two); `targets` are not below the first point.

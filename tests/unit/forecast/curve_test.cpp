@@ -19,14 +19,8 @@ Prior prior_of(Scaling scaling) {
 }
 
 CurveForecast forecast_at(const std::vector<CurvePoint>& points, Scaling scaling, double ranks,
-                          double per_node = 0, bool force = false) {
-    return forecast_curve(points, scaling, prior_of(scaling), {ranks}, per_node, force).all.front();
-}
-
-// Also if the interval is too wide, as crossings make it without any published curve.
-CurveForecast wide_forecast_at(const std::vector<CurvePoint>& points, double ranks,
-                               double per_node = 0) {
-    return forecast_at(points, Scaling::strong, ranks, per_node, true);
+                          double per_node = 0) {
+    return forecast_curve(points, scaling, prior_of(scaling), {ranks}, per_node).all.front();
 }
 
 double width(const stats::Interval& interval) {
@@ -46,15 +40,16 @@ std::vector<CurvePoint> amdahl_points(std::vector<double> ranks, double step = 1
 // A step of 1.12 from 8 ranks on: 32 ranks take 0.0462.
 TEST(Curve, AStepBetweenThePointsIsNoRisingCurve) {
     const auto points = amdahl_points({1, 2, 4, 8}, 1.12, 4);
-    const auto [low, high] = wide_forecast_at(points, 32).estimate.interval;
+    const auto [low, high] = forecast_at(points, Scaling::strong, 32).estimate.interval;
     EXPECT_LT(low, 0.0462);
     EXPECT_GT(high, 0.0462);
 }
 
 TEST(Curve, NodesAreToldOrUnknown) {
     const auto points = amdahl_points({1, 2, 4, 8});
-    const auto unknown = wide_forecast_at(points, 32), inside = wide_forecast_at(points, 32, 64),
-               across = wide_forecast_at(points, 32, 8);
+    const auto unknown = forecast_at(points, Scaling::strong, 32),
+               inside = forecast_at(points, Scaling::strong, 32, 64),
+               across = forecast_at(points, Scaling::strong, 32, 8);
     EXPECT_EQ(unknown.nodes, 0);
     EXPECT_EQ(inside.nodes, 1);
     EXPECT_EQ(across.nodes, 4);
@@ -66,14 +61,15 @@ TEST(Curve, NodesAreToldOrUnknown) {
     // The points' nodes say the same.
     auto told = amdahl_points({1, 2, 4, 8, 16}, 1.5, 8);
     for (auto& point : told) point.nodes = point.ranks > 8 ? 2 : 1;
-    EXPECT_EQ(wide_forecast_at(told, 64).nodes, 8);
+    EXPECT_EQ(forecast_at(told, Scaling::strong, 64).nodes, 8);
 }
 
 // One point beyond the node tells most of what a crossing costs.
 TEST(Curve, OnePointBeyondTheNodeNarrowsTheCrossing) {
     for (const double step : {1.02, 1.2, 1.5}) {
-        const auto before = wide_forecast_at(amdahl_points({1, 2, 4, 8}), 32, 8),
-                   after = wide_forecast_at(amdahl_points({1, 2, 4, 8, 16}, step, 8), 32, 8);
+        const auto before = forecast_at(amdahl_points({1, 2, 4, 8}), Scaling::strong, 32, 8),
+                   after = forecast_at(amdahl_points({1, 2, 4, 8, 16}, step, 8), Scaling::strong,
+                                       32, 8);
         EXPECT_LT(width(after.estimate.interval), 0.8 * width(before.estimate.interval)) << step;
         EXPECT_LT(after.estimate.interval.low, (1 / 32. + 0.01) * step) << step;
         EXPECT_GT(after.estimate.interval.high, (1 / 32. + 0.01) * step) << step;
@@ -112,11 +108,6 @@ TEST(Curve, RefusesWithAReason) {
     EXPECT_EQ(forecast_at(good, Scaling::strong, 64).refusal, Refusal::none);
     EXPECT_EQ(forecast_at(good, Scaling::strong, 65).refusal, Refusal::beyond_reach);
 
-    // The crossing that may lie ahead makes this interval too wide.
-    const auto wide = forecast_at(amdahl_points({1, 2, 4, 8}), Scaling::strong, 32, 8);
-    EXPECT_EQ(wide.refusal, Refusal::too_wide);
-    EXPECT_EQ(wide.ranks_to_measure, std::vector<double>{16});
-
     auto few = good;
     few.resize(3);
     EXPECT_EQ(forecast_at(few, Scaling::strong, 8).refusal, Refusal::none);
@@ -150,14 +141,14 @@ TEST(Curve, TheLargestPointIsForecastFromTheOthers) {
 
 TEST(Curve, TheNextPointNarrowsTheFarthestForecast) {
     const auto points = amdahl_points({1, 2, 4, 8});
-    const auto found =
-        forecast_curve(points, Scaling::strong, prior_of(Scaling::strong), {16, 32}, 8, true, true);
+    const auto found = forecast_curve(points, Scaling::strong, prior_of(Scaling::strong), {16, 32},
+                                      8, false, true);
     ASSERT_TRUE(found.next);
     EXPECT_EQ(found.next->ranks, 16);  // the first on two nodes
     EXPECT_EQ(found.next->target, 32);
     EXPECT_LT(width(found.next->after), 0.9 * width(found.all.back().estimate.interval));
     // The interval that was expected is about the one that follows.
-    const auto after = wide_forecast_at(amdahl_points({1, 2, 4, 8, 16}, 1.1, 8), 32, 8);
+    const auto after = forecast_at(amdahl_points({1, 2, 4, 8, 16}, 1.1, 8), Scaling::strong, 32, 8);
     EXPECT_NEAR(std::log(width(after.estimate.interval)) / std::log(width(found.next->after)), 1,
                 0.5);
 }

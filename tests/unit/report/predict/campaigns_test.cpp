@@ -223,9 +223,7 @@ TEST(Campaigns, IntervalsOfSimulatedCampaignsCoverTheTruth) {
         SCOPED_TRACE(kLaws[law].name);
         const auto tally = tally_of(law, kLaws[law], kEach, kSeed);
         expect_honest(tally, kEach, 2);
-        if (!kLaws[law].crosses) {
-            EXPECT_LE(tally.high_low, 2.5);
-        }
+        if (!kLaws[law].crosses) EXPECT_LE(tally.high_low, 2.5);
         answered += tally.answered;
         covered += tally.covered;
     }
