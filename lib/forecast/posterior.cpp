@@ -113,6 +113,7 @@ struct Curves {
     std::size_t count = 0;
     std::vector<double> targets = {};    // [target][curve]: logarithms of the times
     std::vector<double> residuals = {};  // [point][curve]: of the points' logarithms
+    std::vector<double> products = {};   // [point][no later point][curve]: of two residuals
 };
 
 std::size_t index(Doubt doubt) {
@@ -212,6 +213,11 @@ class Fitter {
         for (const auto& target : targets_) logs(target, made.targets, 0, 1);
         for (std::size_t i = 0; i < points_.size(); ++i)
             logs(points_[i], made.residuals, logs_[i], -1);
+        for (std::size_t i = 0; i < points_.size(); ++i)
+            for (std::size_t j = 0; j <= i; ++j)
+                for (std::size_t c = 0; c < made.count; ++c)
+                    made.products.push_back(made.residuals[i * made.count + c] *
+                                            made.residuals[j * made.count + c]);
         return made;
     }
 
@@ -229,18 +235,31 @@ class Fitter {
     // A part for each model.
     std::vector<Part> parts_of(const Hypothesis& one) const {
         const std::size_t n = points_.size();
-        std::vector<double> covariance, shifts;
+        std::vector<double> covariance;
         for (std::size_t i = 0; i < n * n; ++i)
             covariance.push_back(one.whole(points_[i / n], points_[i % n], i / n == i % n));
-        for (const auto& point : points_) shifts.push_back(one.shift(point));
         const stats::GaussianValues process(std::move(covariance), n);
+        // chi square = constant + by_residual x residuals + by_product x products
+        std::vector<double> shifts, by_residual(n), by_product;
+        double constant = 0;
+        for (const auto& point : points_) shifts.push_back(one.shift(point));
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < n; ++j) {
+                by_residual[i] -= 2 * process.inverse(i, j) * shifts[j];
+                constant += process.inverse(i, j) * shifts[i] * shifts[j];
+                if (j <= i) by_product.push_back((i == j ? 1 : 2) * process.inverse(i, j));
+            }
         // A prediction is the curve + shift + sum of weight x residual.
+        std::vector<double> means;
         std::vector<std::vector<double>> weights;
         std::vector<std::array<double, kDoubts>> variance(targets_.size());
         for (std::size_t t = 0; t < targets_.size(); ++t) {
             std::vector<double> with;
             for (const auto& point : points_) with.push_back(one.whole(point, targets_[t], false));
             weights.push_back(process.weights(with));
+            means.push_back(one.shift(targets_[t]) - std::inner_product(shifts.begin(),
+                                                                        shifts.end(),
+                                                                        weights[t].begin(), 0.0));
             // Its error is a sum of independent parts.
             for (std::size_t i = 0; i <= n; ++i)
                 for (std::size_t j = 0; j <= n; ++j) {
@@ -253,16 +272,16 @@ class Fitter {
         }
         std::vector<Part> parts;
         for (std::size_t m = 0; m < kModels; ++m) {
-            const std::size_t count = curves_[m].count;
-            std::vector<double> residuals = curves_[m].residuals, squares(count);
-            for (std::size_t i = 0; i < n; ++i)
-                for (std::size_t c = 0; c < count; ++c) residuals[i * count + c] -= shifts[i];
-            for (std::size_t i = 0; i < n; ++i)
-                for (std::size_t j = 0; j <= i; ++j) {
-                    const double factor = (i == j ? 1 : 2) * process.inverse(i, j);
-                    const double *const a = &residuals[i * count], *const b = &residuals[j * count];
-                    for (std::size_t c = 0; c < count; ++c) squares[c] += factor * a[c] * b[c];
-                }
+            const auto& [count, targets, residuals, products] = curves_[m];
+            std::vector<double> squares(count, constant);
+            const auto add = [&](const std::vector<double>& factors,
+                                 const std::vector<double>& values) {
+                for (std::size_t f = 0; f < factors.size(); ++f)
+                    for (std::size_t c = 0; c < count; ++c)
+                        squares[c] += factors[f] * values[f * count + c];
+            };
+            add(by_residual, residuals);
+            add(by_product, products);
             const double least = std::ranges::min(squares);
             Part part{
                 .model = m, .mean = std::vector<double>(targets_.size()), .variance = variance};
@@ -273,7 +292,7 @@ class Fitter {
                 const double weight = std::exp((least - squares[c]) / 2);
                 sum += weight;
                 for (std::size_t t = 0; t < targets_.size(); ++t) {
-                    double mean = curves_[m].targets[t * count + c] + one.shift(targets_[t]);
+                    double mean = targets[t * count + c] + means[t];
                     for (std::size_t i = 0; i < n; ++i)
                         mean += weights[t][i] * residuals[i * count + c];
                     part.mean[t] += weight * mean;

@@ -26,6 +26,16 @@ GaussianValues::GaussianValues(std::vector<double> covariance, std::size_t n)
     }
 }
 
+double GaussianValues::chi_square(std::span<const double> values) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < n_; ++i) {
+        double off = 0;
+        for (std::size_t j = 0; j < i; ++j) off += inverse_[i * n_ + j] * values[j];
+        sum += values[i] * (2 * off + inverse_[i * n_ + i] * values[i]);
+    }
+    return sum;
+}
+
 std::vector<double> GaussianValues::weights(std::span<const double> covariances) const {
     std::vector<double> found(n_);
     for (std::size_t i = 0; i < n_; ++i)

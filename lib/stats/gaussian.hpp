@@ -12,10 +12,12 @@ class GaussianValues {
   public:
     /// `covariance`: n x n, row by row, symmetric and positive definite.
     GaussianValues(std::vector<double> covariance, std::size_t n);
-    /// The logarithm of the values' probability density is log_norm - (sum of value i x value j x
-    /// inverse(i, j)) / 2, up to a constant for each n.
+    /// The logarithm of the probability density is log_norm - chi_square / 2, up to a constant for
+    /// each n.
     double log_norm() const { return log_norm_; }
     double inverse(std::size_t i, std::size_t j) const { return inverse_[i * n_ + j]; }
+    /// The squared length of the values as independent standard normal ones.
+    double chi_square(std::span<const double> values) const;
     /// The best prediction of another value is the sum of weight x known value. `covariances`: the
     /// other value's with each known one.
     std::vector<double> weights(std::span<const double> covariances) const;
