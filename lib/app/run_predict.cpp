@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "app/command_line.hpp"
@@ -118,7 +119,10 @@ std::string forecast_text(const PredictSettings& asked) {
     std::string text = written(
         asked, asked.format == "csv" ? found.frame : report::predict::for_people(found.frame));
     if (asked.format == "text" && !found.next.empty())
-        text += fmt::format("  next          {}\n", found.next);
+        text += fmt::format("  next          {}{}\n", found.next,
+                            found.next_ranks <= std::thread::hardware_concurrency()
+                                ? ""
+                                : "; more ranks than this host has CPUs");
     return text;
 }
 

@@ -13,18 +13,15 @@
 namespace ranklab::forecast {
 namespace {
 
-// Quantiles of the posterior that an interval of 95 % spans (docs/predict.md), and the interval in
-// which the largest point is expected.
-constexpr double kLow = 0.06, kHigh = 0.975, kHeldOutLow = 0.01, kHeldOutHigh = 0.99;
-constexpr double kMisfit = 0.5;     // probability of the largest discrepancy
-constexpr double kMostHighLow = 4;  // of an interval that says enough
+constexpr double kMisfit = 0.15;  // largest standard deviation of points about a curve
+constexpr double kHeldOutConfidence = 0.97;
 constexpr std::size_t kFewestPoints = 3, kFewestHeldOut = 4;
 constexpr std::size_t kMostPoints = 16;  // further ones are left out
 constexpr double kWorthIt = 0.1;         // least useful narrowing, as a fraction of the interval
 constexpr double kUsual = 0.02;          // relative deviation of a run, if no point has repeats
 // Probabilities where nodes are unknown: all on one node, the first crossing after the largest
 // point, after twice the largest point, between points (only if no point tells its nodes).
-constexpr double kOneNode = 0.36, kNextNode = 0.34, kLaterNode = 0.06, kNodeInside = 0.24;
+constexpr double kOneNode = 0.42, kNextNode = 0.28, kLaterNode = 0.06, kNodeInside = 0.24;
 
 // Hypotheses of how many ranks one node holds.
 std::vector<Capacity> capacities_of(std::span<const CurvePoint> points, double per_node) {
@@ -51,15 +48,11 @@ struct Measured {
     std::vector<Capacity> capacities;
 
     double largest() const { return points.back().ranks; }
-    // 0: not known.
-    double nodes(double ranks) const {
-        return capacities.size() == 1 ? std::ceil(ranks / capacities.front().ranks) : 0;
-    }
     Posterior at(std::span<const double> targets) const {
         return fit(points, scaling, prior, capacities, targets);
     }
-    stats::Interval interval(double ranks, double low = kLow, double high = kHigh) const {
-        return at({&ranks, 1}).at.front().interval(low, high);
+    stats::Interval interval(double ranks, double confidence) const {
+        return at({&ranks, 1}).at.front().estimate(confidence).interval;
     }
     std::vector<stats::Repeats> repeats() const {
         std::vector<stats::Repeats> all;
@@ -85,50 +78,32 @@ bool misses_largest(const Measured& measured) {
     if (measured.points.size() < kFewestHeldOut) return false;
     Measured others = measured;
     others.points.pop_back();
-    const auto [low, high] = others.interval(measured.largest(), kHeldOutLow, kHeldOutHigh);
+    const auto [low, high] = others.interval(measured.largest(), kHeldOutConfidence);
     const double time = measured.points.back().middle();
     return time < low || time > high;
-}
-
-// Why the points allow no forecast.
-Refusal refusal_of(const Measured& measured, const Likelihood& probability) {
-    const auto repeats = measured.repeats();
-    if (stats::first_are_larger(repeats)) return Refusal::warm_up_inside;
-    if (stats::contradict(repeats)) return Refusal::repeats_contradict;
-    if (misses_largest(measured)) return Refusal::held_out_missed;
-    double strays = 0;
-    for (const auto& model : probability)
-        strays += std::accumulate(model.back().begin(), model.back().end(), 0.0);
-    return strays > kMisfit ? Refusal::misfit : Refusal::none;
 }
 
 // Rank counts to measure so that the forecast is not refused again.
 std::vector<double> ranks_to_measure(const CurveForecast& refused,
                                      std::span<const CurvePoint> points) {
     const double largest = points.back().ranks;
-    switch (refused.refusal) {
-        case Refusal::beyond_reach:
-            return {refused.ranks < largest ? refused.ranks : std::ceil(refused.ranks / kReach)};
-        case Refusal::too_wide:
-            return {std::ceil(std::sqrt(largest * refused.ranks))};
-        case Refusal::too_few_points:
-        case Refusal::held_out_missed:
-            if (points.size() == kFewestPoints - 1) return {2 * largest};
-            return {2 * largest, 4 * largest};
-        default: {
-            std::vector<double> again;
-            for (const auto& point : points) again.push_back(point.ranks);
-            return again;
-        }
+    std::vector<double> ranks{2 * largest};
+    if (refused.refusal == Refusal::beyond_reach)
+        return {refused.ranks < largest ? refused.ranks : std::ceil(refused.ranks / kReach)};
+    if (refused.refusal == Refusal::too_few_points || refused.refusal == Refusal::held_out_missed) {
+        if (points.size() != kFewestPoints - 1) ranks.push_back(4 * largest);
+        return ranks;
     }
+    ranks.clear();
+    for (const auto& point : points) ranks.push_back(point.ranks);
+    return ranks;
 }
 
 double width(const stats::Interval& interval) {
     return std::log(interval.high / interval.low);
 }
 
-// The measurement that narrows the interval most per node-hour, or per rank-hour where nodes are
-// unknown; nullopt if none narrows it enough.
+// The measurement that narrows the interval most per rank-hour; nullopt if none narrows it enough.
 std::optional<NextPoint> next_point(const Measured& measured, const CurveForecast& farthest) {
     // Candidates: the first and the last two rank counts again, and doublings of the largest.
     std::set<double> set{measured.points.front().ranks, measured.points.rbegin()[1].ranks};
@@ -144,12 +119,11 @@ std::optional<NextPoint> next_point(const Measured& measured, const CurveForecas
     std::vector<Candidate> all;
     double enough = kWorthIt;  // least narrowing that counts; raised to half of the best
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-        const double time = posterior.at[i].quantile(0.5), nodes = measured.nodes(ranks[i]);
-        const auto after = measured.with(ranks[i], time).interval(farthest.ranks);
+        const double time = posterior.at[i].quantile(0.5);
+        const auto after =
+            measured.with(ranks[i], time).interval(farthest.ranks, stats::kConfidence);
         const double narrowing = 1 - width(after) / width(farthest.estimate.interval);
-        all.push_back({{ranks[i], farthest.ranks, after},
-                       narrowing,
-                       narrowing / time / (nodes > 0 ? nodes : ranks[i])});
+        all.push_back({{ranks[i], farthest.ranks, after}, narrowing, narrowing / ranks[i] / time});
         enough = std::max(enough, narrowing / 2);
     }
     std::erase_if(all, [&](const Candidate& one) { return one.narrowing < enough; });
@@ -184,22 +158,26 @@ CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling, c
                                                                 : Refusal::none});
         if (found.all.back().refusal == Refusal::none) targets.push_back(one);
     }
-    if (!targets.empty()) {
+    if (points.size() >= kFewestPoints) {
         const auto posterior = measured.at(targets);
-        const Refusal refusal = refusal_of(measured, posterior.probability);
+        const auto repeats = measured.repeats();
+        const Refusal refusal = stats::first_are_larger(repeats)       ? Refusal::warm_up_inside
+                                : stats::contradict(repeats)           ? Refusal::repeats_contradict
+                                : misses_largest(measured)             ? Refusal::held_out_missed
+                                : posterior.misfit > kMisfit * kMisfit ? Refusal::misfit
+                                                                       : Refusal::none;
         found.weights = posterior.weights;
         auto mixture = posterior.at.begin();
         const CurveForecast* farthest = nullptr;
         for (auto& one : found.all) {
             if (one.refusal != Refusal::none) continue;
-            const auto& at = *mixture++;
-            const auto interval = at.interval(kLow, kHigh);
-            const bool too_wide = !force && interval.high > kMostHighLow * interval.low;
-            one.refusal = refusal == Refusal::none && too_wide ? Refusal::too_wide : refusal;
-            if (one.refusal != Refusal::none) continue;
+            const Mixture& at = *mixture++;
+            one.refusal = refusal;
+            if (refusal != Refusal::none) continue;
             const auto widest = std::ranges::max_element(at.variance);
-            one.estimate = {at.quantile(0.5), interval};
-            one.nodes = measured.nodes(one.ranks);
+            one.estimate = at.estimate(stats::kConfidence);
+            if (measured.capacities.size() == 1)
+                one.nodes = std::ceil(one.ranks / measured.capacities.front().ranks);
             one.widest = static_cast<Doubt>(widest - at.variance.begin());
             one.share = *widest / std::accumulate(at.variance.begin(), at.variance.end(), 0.0);
             if (farthest == nullptr || one.ranks > farthest->ranks) farthest = &one;

@@ -48,13 +48,11 @@ struct NextPoint {
 struct CurveForecasts {
     std::vector<CurveForecast> all = {};
     std::map<std::string_view, double> weights = {};  ///< posterior probability of each model
-    /// The measurement that narrows the farthest forecast's interval most per node-hour, or per
-    /// rank-hour where nodes are not known.
+    /// The measurement that narrows the farthest forecast's interval most per rank-hour.
     std::optional<NextPoint> next = {};
 };
 
-/// Without `force` a forecast has at most this many times the ranks of the largest point, and an
-/// interval whose high is at most 4 times its low.
+/// Without `force` a forecast has at most this many times the ranks of the largest point.
 inline constexpr double kReach = 4;
 
 /// Returns a forecast for each of `ranks`. The points (at least one) have different rank counts.

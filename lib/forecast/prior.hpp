@@ -34,30 +34,23 @@ struct CurvePoint {
     double middle() const;  ///< geometric mean of the times
 };
 
-inline constexpr std::size_t kModels = 12;  ///< kinds of curves (posterior.hpp)
 /// By how much the logarithm of the true time strays from the best model per doubling of the ranks:
 /// the standard deviations that a fit weighs against each other.
 inline constexpr std::array kDiscrepancies{0.004, 0.01, 0.02, 0.04, 0.08, 0.16};
 /// Logarithms of the factor by which two nodes take longer than the curve of one node says.
 inline constexpr std::array kCrossings{0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8};
 
-/// A number for each model, discrepancy and crossing.
-using Likelihood =
-    std::array<std::array<std::array<double, kCrossings.size()>, kDiscrepancies.size()>, kModels>;
+/// A number for each pair of the values above.
+using PairTable = std::array<std::array<double, kCrossings.size()>, kDiscrepancies.size()>;
 
-/// Probabilities of models, discrepancies and crossings, before any point is measured.
+/// Probabilities of the values above, before any point is measured.
 struct Prior {
-    std::vector<double> model = std::vector<double>(kModels),
-                        discrepancy = std::vector<double>(kDiscrepancies.size()),
-                        crossing = std::vector<double>(kCrossings.size());
+    std::array<double, kDiscrepancies.size()> discrepancy{};
+    std::array<double, kCrossings.size()> crossing{};
     std::size_t sources = 0;  ///< sources of the same kind with a crossing
 
     /// The quantile of the crossing's factor.
     double crossing_factor(double share) const;
-    /// Adds the other's probabilities, times `weight`.
-    void add(const Prior& other, double weight);
-    /// With sums of 1, except for what is 0 everywhere.
-    Prior normalised() const;
 };
 
 /// A published curve. `source`: publication and framework; all curves of one source are related.
@@ -79,13 +72,12 @@ class Sources {
     Prior prior(Scaling scaling, Work work, std::string_view without = {}) const;
 
   private:
+    /// The likelihood of each pair of values, up to a common factor.
     struct Learned {
         Scaling scaling;
         Work work;
         bool crosses;
-        Likelihood likelihood;  ///< up to a common factor
-
-        Prior posterior(const Prior& prior) const;
+        PairTable likelihood;
     };
     std::map<std::string, std::vector<Learned>, std::less<>> by_source_;
 };

@@ -11,7 +11,6 @@ enum class Refusal {
     warm_up_inside,      ///< the first run at each rank count is slower than the rest
     misfit,              ///< no curve fits the points
     held_out_missed,     ///< the largest point lies outside the forecast from the other points
-    too_wide,            ///< the interval's high is over 4 times its low
     beyond_reach,        ///< more than kReach times the largest point, or below the smallest
     // of forecasts by mechanism
     no_layers,           ///< no run of one rank has the table `layers`

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/text.hpp"
 
@@ -33,16 +32,13 @@ constexpr DoubtWords kDoubts[] = {{"noise", "the scatter between runs"},
 // The command that measures these rank counts.
 std::string run_at(const Measured& measured, const std::vector<double>& ranks) {
     const std::string list = fmt::format("{:.0f}", fmt::join(ranks, ","));
-    const unsigned cpus = std::thread::hardware_concurrency();
-    const std::string remark =
-        std::ranges::max(ranks) > cpus ? fmt::format("   # this host has {} CPUs", cpus) : "";
     const bool again = std::ranges::any_of(measured.points, [&](const auto& point) {
         return std::ranges::find(ranks, point.ranks) != ranks.end();
     });
-    if (measured.sweep.empty()) return list + " ranks" + (again ? " again" : "") + remark;
+    if (measured.sweep.empty()) return list + " ranks" + (again ? " again" : "");
     // A sweep skips points that have runs with its label; another label makes it repeat them.
-    return fmt::format("{} --ranks {} --repeat 3{}{}", measured.sweep, list,
-                       again ? " --label again" : "", remark);
+    return fmt::format("{} --ranks {} --repeat 3{}", measured.sweep, list,
+                       again ? " --label again" : "");
 }
 
 // Converts a time to the quantity of the points, which may be a rate.
@@ -148,6 +144,7 @@ Prediction predict(const Measured& measured, const forecast::Sources& sources,
     }
     Prediction result{std::move(frame), measured.scaling, ""};
     if (found.next) {
+        result.next_ranks = found.next->ranks;
         const auto& [at, target, after] = *found.next;
         result.after = shown(measured, target, {1, after}).interval;
         result.next = fmt::format("{}   # interval expected at {:.0f} ranks: {} .. {}",
@@ -165,7 +162,7 @@ Frame for_people(Frame frame) {
 }
 
 std::string json_of(const Prediction& prediction) {
-    const auto& [frame, scaling, next, after] = prediction;
+    const auto& [frame, scaling, next, next_ranks, after] = prediction;
     nlohmann::ordered_json all{{"quantity", frame.columns[2].name},
                                {"unit", frame.columns[2].unit},
                                {"scaling", name_of(scaling)}};

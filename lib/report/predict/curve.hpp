@@ -43,9 +43,10 @@ struct Prediction {
     /// code of a refusal, whose sentence is the row's caveat.
     Frame frame;
     forecast::Scaling scaling;
-    /// The command that narrows the farthest forecast most per node-hour, or ""; and the interval
-    /// expected after it.
+    /// The command that narrows the farthest forecast most per rank-hour, or ""; the ranks that it
+    /// starts, and the interval expected after it.
     std::string next;
+    double next_ranks = 0;
     stats::Interval after = {};
 };
 

@@ -91,30 +91,6 @@ double ranks_per_node(const results::Run& run) {
     return std::max(there, std::floor(*cpus / std::max(1.0, threads.value_or(1))));
 }
 
-// The sweep that repeats the run's work at other rank counts; "" if ranklab did not start it.
-std::string sweep_like(const results::Run& run, bool weak) {
-    constexpr std::string_view kProgram = "ranklab ";
-    if (!run.argv.starts_with(kProgram)) return "";
-    std::string words = run.argv.substr(kProgram.size()) + " ";
-    const auto drop = [&](const std::string& word) {
-        if (const auto at = words.find(word); at != std::string::npos)
-            words.replace(at, word.size(), " ");
-    };
-    // The sweep has a label of its own, and the batch that this kind of scaling keeps.
-    const std::string own(weak ? setting::kBatchSize : setting::kGlobalBatchSize);
-    drop(" --quiet ");
-    for (const std::string& name : {std::string("label"), std::string(setting::kBatchSize),
-                                    std::string(setting::kGlobalBatchSize)}) {
-        const std::string value =
-            base::shell_quote({name == "label" ? run.label : run.setting(name)});
-        drop(fmt::format(" --{} {} ", name, value));
-        drop(fmt::format(" --{}={} ", name, value));
-    }
-    words = base::trim(words);
-    const auto batch = run.setting(own);
-    return "ranklab sweep " + words + (batch.empty() ? "" : fmt::format(" --{} {}", own, batch));
-}
-
 struct Found {
     model::Curve curve;
     bool weak = false;
@@ -190,7 +166,8 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
         if (nodes == 1) found.per_node = std::max(found.per_node, ranks_per_node(run));
         found.caveats.push_back(scaling.table.rows[group].caveats);
         same_load = same_load && !groups.load(group).differs_from(groups.load(first));
-        found.sweep = sweep_like(run, weak);
+        if (run.argv.starts_with("ranklab "))
+            found.sweep = "ranklab sweep" + run.argv.substr(std::string_view("ranklab").size());
     }
     // `run` is now a run at the largest rank count.
     found.work = run.command == "train" ? forecast::Work::training

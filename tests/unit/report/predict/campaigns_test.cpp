@@ -43,10 +43,6 @@ const std::vector<Law> kLaws{{"Amdahl", false},
                              {"step, nodes told", true},
                              {"step, nodes not told", true},
                              {"cost of nodes", true}};
-// Nothing in the method was chosen by looking at these.
-constexpr std::size_t kUnseen = 14;
-const std::vector<Law> kUnseenLaws{
-    {"slowest rank, weak", false}, {"halo of a cube", false}, {"work that fits a cache", false}};
 
 class Campaigns {
   public:
@@ -116,22 +112,6 @@ class Campaigns {
                 one.truth = [=](double p) { return std::ceil(work / p) / work + 0.1 * s; };
                 break;
             }
-            case kUnseen:  // the expected longest of p normal times
-                one.truth = [=](double p) { return 1 + s * std::sqrt(2 * std::log(p)); };
-                one.scaling = Scaling::weak;
-                break;
-            case kUnseen + 1: {  // the surface of a rank's part
-                const double c = share / std::cbrt(largest);
-                one.truth = [=](double p) { return 1 / p + (p > 1 ? c / std::cbrt(p * p) : 0); };
-                break;
-            }
-            case kUnseen + 2: {  // faster from about `fits` ranks on
-                const double fits = std::exp2(uniform(0, count)), gain = uniform(0.02, 0.3);
-                one.truth = [=](double p) {
-                    return (1 + gain / (1 + std::pow(p / fits, 2))) / p + 0.1 * s;
-                };
-                break;
-            }
             default: {
                 const double step = uniform(0.02, 0.5), cost = share / largest;
                 const bool grows = law == 13;
@@ -173,76 +153,47 @@ constexpr int kEach = 72;
 constexpr int kEach = 12;
 #endif
 
-struct Tally {
-    double answered = 0, covered = 0, high_low = 0;
-};
-
 // A twelfth of the campaigns of a law has one noise, number of points and reach.
-Tally tally_of(std::size_t law, const Law& named, int campaigns, unsigned seed) {
-    static const auto sources = report::model::sources_of(report::model::read_published_curves(
-        std::filesystem::path(RANKLAB_REFERENCE_FOLDER) / report::model::kPublishedCurves));
-    Campaigns simulated(seed + static_cast<unsigned>(law));
-    Tally tally;
-    std::vector<double> widths;
-    for (int i = 0; i < campaigns; ++i) {
-        constexpr double kNoises[] = {0.01, 0.03, 0.1};
-        const auto campaign = simulated.next(law, kNoises[i % 3], 3 + i / 3 % 4, 2 << i / 12 % 2);
-        static const auto strong = sources.prior(Scaling::strong, Work::unknown),
-                          weak = sources.prior(Scaling::weak, Work::unknown);
-        const auto found = forecast_curve(campaign.points, campaign.scaling,
-                                          campaign.scaling == Scaling::weak ? weak : strong,
-                                          {campaign.target}, campaign.per_node)
-                               .all.front();
-        if (found.refusal != Refusal::none) continue;
-        const auto& [low, high] = found.estimate.interval;
-        const double truth = campaign.truth(campaign.target);
-        ++tally.answered;
-        tally.covered += low <= truth && truth <= high ? 1 : 0;
-        widths.push_back(high / low);
-        EXPECT_LT(low, found.estimate.time_s);
-        EXPECT_GT(high, found.estimate.time_s);
-    }
-    tally.high_low = stats::quantile(widths, 0.5);
-    std::printf("%-24s covered %5.1f %%  of %5.1f %% answered, median high/low %.2f\n", named.name,
-                100 * tally.covered / tally.answered, 100 * tally.answered / campaigns,
-                tally.high_low);
-    return tally;
-}
-
-// `allowed`: standard deviations of a count.
-void expect_honest(const Tally& tally, int campaigns, double allowed) {
-    EXPECT_GE(tally.covered, 0.9 * tally.answered - allowed * std::sqrt(0.09 * tally.answered));
-    EXPECT_GE(tally.answered, 0.7 * campaigns);
-}
-
-constexpr unsigned kSeed = 20261129;
-
 TEST(Campaigns, IntervalsOfSimulatedCampaignsCoverTheTruth) {
-    double answered = 0, covered = 0;
+    const auto sources = report::model::sources_of(report::model::read_published_curves(
+        std::filesystem::path(RANKLAB_REFERENCE_FOLDER) / report::model::kPublishedCurves));
+    Campaigns simulated(20261129);
+    int all_answered = 0, all_covered = 0;
+    std::vector<double> all_widths;
     for (std::size_t law = 0; law < kLaws.size(); ++law) {
-        SCOPED_TRACE(kLaws[law].name);
-        const auto tally = tally_of(law, kLaws[law], kEach, kSeed);
-        expect_honest(tally, kEach, 2);
-        if (!kLaws[law].crosses) EXPECT_LE(tally.high_low, 2.5);
-        answered += tally.answered;
-        covered += tally.covered;
+        int answered = 0, covered = 0;
+        std::vector<double> widths;
+        for (int i = 0; i < kEach; ++i) {
+            constexpr double kNoises[] = {0.01, 0.03, 0.1};
+            const auto campaign = simulated.next(law, kNoises[i % 3], 3 + i / 3 % 4, 2 << i % 2);
+            const auto found = forecast_curve(campaign.points, campaign.scaling,
+                                              sources.prior(campaign.scaling, Work::unknown),
+                                              {campaign.target}, campaign.per_node)
+                                   .all.front();
+            if (found.refusal != Refusal::none) continue;
+            const auto& [low, high] = found.estimate.interval;
+            const double truth = campaign.truth(campaign.target);
+            ++answered;
+            covered += low <= truth && truth <= high ? 1 : 0;
+            widths.push_back(high / low);
+            EXPECT_LT(low, found.estimate.time_s);
+            EXPECT_GT(high, found.estimate.time_s);
+        }
+        const std::string what = std::string(kLaws[law].name) + ": " + std::to_string(covered) +
+                                 " of " + std::to_string(answered) + ", median high/low " +
+                                 std::to_string(stats::quantile(widths, 0.5));
+        RecordProperty("law" + std::to_string(law), what);
+        std::printf("%s\n", what.c_str());
+        // Two standard deviations of the count below 90 %.
+        EXPECT_GE(covered, 0.9 * answered - 2 * std::sqrt(0.09 * answered)) << what;
+        EXPECT_GE(answered, 0.7 * kEach) << what;
+        if (!kLaws[law].crosses) all_widths.insert(all_widths.end(), widths.begin(), widths.end());
+        all_answered += answered;
+        all_covered += covered;
     }
-    EXPECT_GE(covered, 0.92 * answered);
-    EXPECT_LE(covered, 0.99 * answered);
-}
-
-TEST(Campaigns, ByLawsThatTheMethodWasNotMadeForToo) {
-    for (std::size_t i = 0; i < kUnseenLaws.size(); ++i) {
-        SCOPED_TRACE(kUnseenLaws[i].name);
-        expect_honest(tally_of(kUnseen + i, kUnseenLaws[i], kEach, kSeed), kEach, 2);
-    }
-}
-
-// The figures of docs/predict.md: 6,120 campaigns, of other seeds.
-TEST(Campaigns, DISABLED_PrintsCoverageOfMany) {
-    for (std::size_t law = 0; law < kLaws.size(); ++law) tally_of(law, kLaws[law], 360, 1);
-    for (std::size_t i = 0; i < kUnseenLaws.size(); ++i)
-        tally_of(kUnseen + i, kUnseenLaws[i], 360, 1);
+    EXPECT_LE(stats::quantile(all_widths, 0.5), 2);
+    EXPECT_GE(all_covered, 0.92 * all_answered);
+    EXPECT_LE(all_covered, 0.99 * all_answered);
 }
 
 }  // namespace
