@@ -63,7 +63,7 @@ class OwnNetwork(cli.Case):
         for ranks, syncs in ((1, ("none",)), (2, [name for name in cli.sync_strategies() if name != "none"]), (3, ("bucketed",))):
             losses = self.losses_in_ddp(ranks, "--networks", "heads", "--momentum", 0.9)["heads"]
             for sync in syncs:
-                for kind in ("py", "pt"):
+                for kind in ("py", "pt") if sync == "flat" else ("pt",):
                     with self.subTest(ranks=ranks, sync=sync, kind=kind):
                         mine = self.losses("heads", kind, ranks, "--momentum", 0.9, "--sync", sync)
                         np.testing.assert_allclose(mine, losses, rtol=1e-9, atol=0)
