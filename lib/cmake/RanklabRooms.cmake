@@ -65,8 +65,8 @@ function(ranklab_share_torch_pch target)
 endfunction()
 
 # ranklab_add_catalogue(ROOM name [NAMESPACE name] TYPE EntryType HEADER room/x.hpp FUNCTION models
-# FOLDER models ENTRIES a b ... [FAMILIES c ...]) Adding an entry = FOLDER/<entry>.cpp, which defines
-# `EntryType <entry>_entry()` in the namespace (default: ROOM), plus one word in ENTRIES; a family's
+# FOLDER models ENTRIES a b ... [FAMILIES c ...])
+# Adding an entry = FOLDER/<entry>.cpp, which defines `EntryType <entry>_entry()` in the namespace (default: ROOM), plus one word in ENTRIES; a family's
 # file defines several: `std::vector<EntryType> <family>_entries()`. This adds the sources to the
 # library ROOM and generates FUNCTION(), the list of all entries: the linker would drop
 # self-registering objects from a static library.

@@ -142,12 +142,12 @@ void add_input(Schema& rows) {
                    .property = "volumes"})
         .excludes({.other = "model",
                    .because = "this model takes tokens; use --sequence-length",
-                   .property = "tokens"})
+                   .property = "language"})
         .integer("sequence-length", {&S::sequence_length, kDecidesNumbers}, {1, 1 << 20},
                  "tokens per sample of a language model (default: the model's context)")
         .needs({.other = "model",
                 .because = "only ranklab's language models have this option",
-                .property = "tokens"})
+                .property = "language"})
         .choice("volume-access", &S::volume_access, {"lowmem", "inmem"},
                 "lowmem: read crops from the disk; inmem: keep the whole file in memory")
         .needs(kVolumes)

@@ -28,7 +28,7 @@ class Text(cli.Case):
     def test_a_made_text_is_the_same_at_any_rank_count_and_has_its_entropy(self):
         tokens = 1_000_003
         for ranks in (1, 3):
-            self.assertCode(data("make", "tokens", f"{ranks}.bin", "--tokens", tokens, "--quiet", ranks=ranks, cwd=self.folder), 0)
+            self.assertCode(data("make", "tokens", f"{ranks}.bin", "--length", tokens, "--quiet", ranks=ranks, cwd=self.folder), 0)
         made = (self.folder / "1.bin").read_bytes()
         self.assertEqual(made, (self.folder / "3.bin").read_bytes())
         self.assertEqual(struct.unpack("<3i", made[:12]), (20240520, 1, tokens))

@@ -6,13 +6,24 @@
 
 #include <algorithm>
 
+#include "base/error.hpp"
 #include "nn/model.hpp"
+#include "nn/outline.hpp"
 
 namespace ranklab::testing {
 
+inline bool takes(const nn::ModelEntry& entry, const nn::ModelConfig& config) {
+    try {
+        nn::outline_of(entry, config);
+        return true;
+    } catch (const base::OptionError&) {
+        return false;
+    }
+}
+
 /// The entry's own input where it is small. Larger images are cut to 64 x 64 (not 32: deep networks
-/// halve until one value is left, which BatchNorm cannot normalise), volumes keep their edges; both
-/// get few channels.
+/// halve until one value is left, which BatchNorm cannot normalise), volumes keep their edges,
+/// texts 16 tokens; all get few channels.
 inline nn::ModelConfig small_config(const nn::ModelEntry& entry) {
     constexpr std::int64_t kEdge = 64;
     nn::ModelConfig config{.input = entry.input, .dropout = true};
@@ -23,6 +34,9 @@ inline nn::ModelConfig small_config(const nn::ModelEntry& entry) {
         config.width = 16;
         config.input.height = std::min(config.input.height, kEdge);
         config.input.width = std::min(config.input.width, kEdge);
+    } else if (entry.flops_per_token) {
+        config.input.own.front().sizes = config.input.own_target.sizes = {16};
+        for (config.width = 32; config.width > 1 && !takes(entry, config);) --config.width;
     }
     return config;
 }

@@ -136,7 +136,7 @@ constexpr std::array kKinds{Kind{"idx images", on_rank_0<idx_images>},
                             Kind{"cosmology HDF5", volumes},
                             Kind{"npy", rows<open_npy_rows>},
                             Kind{"HDF5 dataset", rows<hdf5::open_rows>},
-                            Kind{"tokens", on_rank_0<token_file>}};
+                            Kind{"token file", on_rank_0<token_file>}};
 
 // Decides by the name or the first bytes: a file with a kind's name but unrecognised contents is
 // damaged, not unknown.

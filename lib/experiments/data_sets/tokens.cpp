@@ -27,17 +27,17 @@ Experiment make_tokens_verb() {
             "depends on the two before it and has 1.213 nats of entropy.",
         .examples =
             "  ranklab data make tokens                                    tokens.bin\n"
-            "  mpirun -n 2 ranklab data make tokens text.bin --tokens 100000000\n",
+            "  mpirun -n 2 ranklab data make tokens text.bin --length 100000000\n",
         .options = options::Schema()
                        .positional(1)
                        .section("Text")
                        .text("output", &OutputSettings::output, "FILE",
                              "the file, also as argument FILE.bin (default: tokens.bin)")
-                       .integer("tokens", &S::tokens, {1, (std::int64_t{1} << 31) - 1}, "tokens")
+                       .integer("length", &S::tokens, {1, (std::int64_t{1} << 31) - 1}, "tokens")
                        .integer("seed", &S::seed, {0, options::kWholeNumbers},
                                 "seed of the text and of which tokens follow which")
                        .flag("force", &OutputSettings::force, "replace what is there already")
-                       .fallback("tokens", "4000000"),
+                       .fallback("length", "4000000"),
         .settle = [](const auto& given, const auto& common, auto&) -> Plan {
             const auto spec = given.template fields<data::TokenFileSpec>();
             auto to = given.template fields<OutputSettings>();

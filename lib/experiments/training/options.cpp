@@ -371,7 +371,7 @@ options::Schema training_schema() {
     return schema.append(vocabulary::training_settings())
         .offer("model", names_of(nn::models()),
                {{"volumes", those(nn::models(), [](auto& one) { return one.input.is_volume(); })},
-                {"tokens", those(nn::models(), [](auto& one) { return one.input.is_tokens(); })}})
+                {"language", those(nn::models(), [](auto& one) { return one.input.is_tokens(); })}})
         .offer("data", names_of(data::sources()),
                {{"own-files", those(data::sources(), &data::SourceEntry::own_files)}})
         .offer("optimizer", names_of(train::optimizers()),

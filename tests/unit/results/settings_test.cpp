@@ -28,11 +28,12 @@ Names both_of(const Names& one, const Names& other) {
     return both;
 }
 
-const Names kToNobody{"output",        "label",          "config",       "quiet",
-                      "seed",          "directory",      "time-limit",   "stall-timeout",
-                      "lock-timeout",  "expected-ranks", "expect-ranks", "data-dir",
-                      "memory-format", "inputs",         "inputs-hash",  "targets",
-                      "trace-window",  "monitor",        "nvtx",         "log-lines"};
+const Names kToNobody{
+    "output",          "label",        "config",        "quiet",        "seed",
+    "directory",       "time-limit",   "stall-timeout", "lock-timeout", "expected-ranks",
+    "expect-ranks",    "data-dir",     "memory-format", "inputs",       "inputs-hash",
+    "targets",         "trace-window", "monitor",       "nvtx",         "log-lines",
+    "flops-per-token", "peak-tflops"};
 const Names kToComparisonAlone{
     "repetitions",     "target-ci", "checkpoint", "resume",      "benchy-json",
     "save-parameters", "keep",      "json-file",  "tensorboard", "trace"};
@@ -67,6 +68,8 @@ TEST(Settings, SomeDecideWhatARankComputesOnASample) {
                          matters_to(SettingUse::sample_work, option.name);
               }),
               (Names{"model",
+                     "sequence-length",
+                     "clip-gradients",
                      "input-shape",
                      "classes",
                      "target-shape",
@@ -120,6 +123,8 @@ TEST(Settings, SomeFollowFromTheRanksOfANode) {
 
 TEST(Settings, SomeDecideTheParametersValues) {
     EXPECT_EQ(those_that(&options::Option::decides_numbers), (Names{"model",
+                                                                    "sequence-length",
+                                                                    "clip-gradients",
                                                                     "input-shape",
                                                                     "classes",
                                                                     "target-shape",

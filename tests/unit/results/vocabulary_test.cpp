@@ -192,7 +192,7 @@ TEST(Vocabulary, HasEveryPhaseThatIsTimed) {
 TEST(Vocabulary, ShowsFewMeasurementsUnasked) {
     using Names = std::vector<std::string>;
     EXPECT_EQ(words::shown_at(words::Shown::groups, "train"),
-              (Names{"step_time_s", "throughput_samples_per_s"}));
+              (Names{"step_time_s", "throughput_samples_per_s", "tokens_per_s", "mfu_percent"}));
     EXPECT_EQ(words::shown_at(words::Shown::compare, "io"),
               (Names{"job_time_s", "write_MiBps", "read_MiBps"}));
     EXPECT_EQ(words::shown_at(words::Shown::summary, "io"),
