@@ -27,10 +27,9 @@ namespace {
 std::vector<ModelEntry> all_models() {
     auto all = models();
     // Of language models of one family the small ones.
-    constexpr std::int64_t kMostParameters = 5'000'000;
     std::erase_if(all, [](const auto& entry) {
         return entry.flops_per_token &&
-               outline_of(entry, testing::small_config(entry)).parameters > kMostParameters;
+               outline_of(entry, testing::small_config(entry)).parameters > 5'000'000;
     });
     all.push_back(template_tokens_entry());
     return all;
