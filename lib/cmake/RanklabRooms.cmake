@@ -66,10 +66,11 @@ endfunction()
 
 # ranklab_add_catalogue(ROOM name [NAMESPACE name] TYPE EntryType HEADER room/x.hpp FUNCTION models
 # FOLDER models ENTRIES a b ... [FAMILIES c ...])
-# Adding an entry = FOLDER/<entry>.cpp, which defines `EntryType <entry>_entry()` in the namespace (default: ROOM), plus one word in ENTRIES; a family's
-# file defines several: `std::vector<EntryType> <family>_entries()`. This adds the sources to the
-# library ROOM and generates FUNCTION(), the list of all entries: the linker would drop
-# self-registering objects from a static library.
+# An entry is FOLDER/<entry>.cpp and one word in ENTRIES. The file defines
+# `EntryType <entry>_entry()` in the namespace (default: ROOM). A family's file defines several
+# entries: `std::vector<EntryType> <family>_entries()`. This adds the sources to the library ROOM
+# and generates FUNCTION(), the list of all entries: the linker would drop self-registering objects
+# from a static library.
 function(ranklab_add_catalogue)
   cmake_parse_arguments(PARSE_ARGV 0 CAT "" "ROOM;NAMESPACE;TYPE;HEADER;FUNCTION;FOLDER"
     "ENTRIES;FAMILIES")
