@@ -156,7 +156,11 @@ KindIndex kind_of(const fs::path& file) {
     if (name.find("idx1-ubyte") != std::string::npos || magic == std::string("\0\0\x08\x01", 4))
         return labels;
     if (is_llmc_tokens(head)) return tokens;
-    if (extension == ".bin") return name == "train.bin" || name == "test.bin" ? cifar100 : tokens;
+    if (extension == ".bin")
+        return name == "train.bin" || name == "test.bin" ||
+                       fs::file_size(file) % kCifar100Record == 0
+                   ? cifar100
+                   : tokens;
     throw base::DataError(
         fmt::format("{} is not a known data file; known are idx, CIFAR-100 binary (.bin), "
                     "cosmology HDF5 (.h5) and npy",
