@@ -36,7 +36,8 @@ def wrong_torch(version, library):
         with open(os.path.join(folder, "version.py")) as file:
             exec(file.read(), found)
         its_version = str(found["__version__"])
-        if its_version.split("+")[0] == version and os.path.getsize(its) == os.path.getsize(library):
+        same = its_version.split("+")[0] == version
+        if same and os.path.getsize(its) == os.path.getsize(library):
             return ""
     except (OSError, KeyError, SyntaxError) as error:
         its_version = f"of an unknown version ({error})"
