@@ -210,7 +210,8 @@ Ending run_logged(const std::vector<std::string>& words, const std::filesystem::
     bool may_wait = true;
     while (::waitpid(child, &status, WNOHANG) == 0) {
         now = base::seconds_since(start);
-        if (now - looked_at > 1) {
+        // At every turn until the first child is seen, which may be killed within a second.
+        if (!with_children_at || now - looked_at > 1) {
             looked_at = now;
             if (has_children(child)) with_children_at = now;
         }
