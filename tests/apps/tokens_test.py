@@ -43,7 +43,7 @@ class Text(cli.Case):
         self.assertGreater(alone, ENTROPY + 1)
         verdict = data("verify", "1.bin", cwd=self.folder)
         self.assertCode(verdict, 0)
-        self.assertIn(f"{tokens} tokens", verdict.stdout)
+        self.assertIn(f"{tokens} tokens, the largest {text.max()}", verdict.stdout)
         (self.folder / "cut.bin").write_bytes(made[:-2])
         self.assertCode(data("verify", "cut.bin", cwd=self.folder), 3)
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -82,18 +83,22 @@ hdf5::Rows open_token_windows(const std::string& name, std::int64_t length) {
     return npy_windows(name, header, length);
 }
 
-void check_tokens(const hdf5::Rows& windows, base::Share part, std::int64_t vocabulary) {
+std::int64_t check_tokens(const hdf5::Rows& windows, base::Share part, std::int64_t vocabulary) {
     const auto length = windows.shape[1] - 1;
     std::vector<std::int64_t> tokens(windows.shape[1]);
+    std::int64_t largest = 0;
     for (std::int64_t i = part.first; i < part.end(); ++i) {
         windows.read(i, base::Element::i64, reinterpret_cast<std::byte*>(tokens.data()));
-        for (std::size_t k = 0; k < tokens.size(); ++k)
+        for (std::size_t k = 0; k < tokens.size(); ++k) {
+            largest = std::max(largest, tokens[k]);
             if (tokens[k] < 0 || tokens[k] >= vocabulary)
                 throw base::DataError(
                     fmt::format("token {} of {} is {}, outside the model's vocabulary, 0 to {}",
                                 i * length + static_cast<std::int64_t>(k), windows.name, tokens[k],
                                 vocabulary - 1));
+        }
     }
+    return largest;
 }
 
 }  // namespace ranklab::data

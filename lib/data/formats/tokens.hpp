@@ -15,8 +15,9 @@ namespace ranklab::data {
 /// Throws DataError for a fault of the file, or if it is shorter than a window.
 hdf5::Rows open_token_windows(const std::string& name, std::int64_t length);
 
-/// Throws DataError, with the place, for a token of these windows that is not below `vocabulary`.
-void check_tokens(const hdf5::Rows& windows, base::Share part, std::int64_t vocabulary);
+/// Returns the largest token of these windows. Throws DataError, with the place, for a token that
+/// is not below `vocabulary`.
+std::int64_t check_tokens(const hdf5::Rows& windows, base::Share part, std::int64_t vocabulary);
 
 using LlmcHeader = std::array<std::int32_t, 256>;
 /// llm.c's header of a file of `tokens` tokens, at most 2^31 - 1.

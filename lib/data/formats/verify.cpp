@@ -69,8 +69,9 @@ Finding cifar100_file(const std::string& file) {
 
 Finding token_file(const std::string& file) {
     const auto tokens = open_token_windows(file, 1);
-    check_tokens(tokens, {0, tokens.shape[0]}, std::int64_t{1} << 16);
-    return {fmt::format("{} tokens", tokens.shape[0] + 1), "header, size"};
+    // No vocabulary is known here: the largest token says for which ones the text is.
+    const auto largest = check_tokens(tokens, {0, tokens.shape[0]}, std::int64_t{1} << 16);
+    return {fmt::format("{} tokens, the largest {}", tokens.shape[0] + 1, largest), "header, size"};
 }
 
 template <Finding (*Read)(const std::string& file)>
