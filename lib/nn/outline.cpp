@@ -83,7 +83,7 @@ std::int64_t forward_flops(Model& model, const torch::Tensor& batch) {
 
 Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
     const auto model = [&] {
-        if (entry.is_script) return entry.make(config);
+        if (entry.from_file) return entry.make(config);
         const UninitialisedScope scope;
         return entry.make(config);
     }();

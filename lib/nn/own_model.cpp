@@ -244,7 +244,7 @@ ModelEntry own_entry(const OwnRequest& request) {
             .input = request.input,
             .defaults = {.data = "synthetic", .optimizer = "sgd", .lr = 0.01, .batch_size = 32},
             .make = [request](const ModelConfig&) { return std::make_shared<OwnModel>(request); },
-            .is_script = true};
+            .from_file = true};
 }
 
 OwnTraits check_own(const OwnRequest& request) {

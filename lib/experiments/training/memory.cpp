@@ -87,13 +87,13 @@ std::shared_ptr<nn::Model> outlined_model(const TrainingOptions& options) {
     settings.channels_last = "false";
     settings.jit = false;
     std::optional<nn::UninitialisedScope> scope;
-    if (!model_entry(options.settings).is_script) scope.emplace();
+    if (!model_entry(options.settings).from_file) scope.emplace();
     return prepared(make_model(options), settings, torch::kCPU);
 }
 
 bool knows_activations(const TrainingOptions& options) {
     return !options.settings.jit && !options.settings.cuda_graph &&
-           !model_entry(options.settings).is_script;
+           !model_entry(options.settings).from_file;
 }
 
 std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {

@@ -170,7 +170,7 @@ void settle_evaluation(TrainingSettings& settings) {
 
 Input settle_input(TrainingSettings& settings) {
     const auto model = model_entry(settings);
-    if (!model.is_script) settle(size_setting(settings), model.input.usual_size());
+    if (!model.from_file) settle(size_setting(settings), model.input.usual_size());
     settle(settings.workers, model.defaults.workers);
     if (settings.input == "io-only") settings.overlap_steps = 0;  // no communication to overlap
     return settings.input == "real"        ? Input::real

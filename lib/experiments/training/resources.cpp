@@ -110,7 +110,7 @@ std::optional<std::int64_t>& size_setting(vocabulary::TrainingSettings& settings
 nn::InputShape model_input(const TrainingOptions& options) {
     const auto entry = model_entry(options.settings);
     auto input = entry.input;
-    if (entry.is_script) return input;
+    if (entry.from_file) return input;
     const auto& settings = options.settings;
     if (input.is_tokens()) {
         input.own.front().sizes = input.own_target.sizes = {*settings.sequence_length};

@@ -111,7 +111,7 @@ void check_batches(const TrainingOptions& options, nn::Model& model, const data:
     const std::int64_t batch = *settings.batch_size, replicas = settings.replicas.value_or(1);
     if (options.input == Input::io_only) return;
     const auto place = model.parameters().front().device();
-    const bool own = model_entry(settings).is_script;
+    const bool own = model_entry(settings).from_file;
     const auto check = [&](std::int64_t size, bool trains, const std::string& where) {
         if (size == 0 || (size > 1 && (size >= batch || !own))) return;
         train::StateSnapshot rewind(model, train::default_generators(place));
