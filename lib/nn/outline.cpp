@@ -1,6 +1,7 @@
 #include "nn/outline.hpp"
 
 #include <ATen/record_function.h>
+#include <torch/library.h>
 
 #include <utility>
 
@@ -15,6 +16,12 @@ namespace ranklab::nn {
 // (empty) choose by their options and still return CPU tensors, whose fresh pages stay untouched.
 UninitialisedScope::UninitialisedScope() {
     c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true);
+}
+
+// LibTorch has no copy of that backend.
+TORCH_LIBRARY_IMPL(aten, Meta, library) {
+    library.impl("copy_",
+                 [](at::Tensor& to, const at::Tensor&, bool) -> at::Tensor& { return to; });
 }
 
 namespace {

@@ -10,9 +10,9 @@
 
 namespace ranklab::nn {
 
-/// While the object lives, this thread's operations on tensors (uniform_, normal_, zero_ ...) have
-/// no effect and draw no random numbers. A model made meanwhile has its shapes, but uninitialised
-/// weights in untouched memory. Not for models whose constructor reads values.
+/// While the object lives, this thread's operations on tensors (uniform_, normal_, zero_, copy_
+/// ...) have no effect and draw no random numbers. A model made meanwhile has its shapes, but
+/// uninitialised weights in untouched memory. Not for models whose constructor reads values.
 class UninitialisedScope {
   public:
     UninitialisedScope();

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/handle.hpp"
@@ -32,6 +34,16 @@ struct HeldStorage {
 using Recorded = std::unordered_map<const void*, HeldStorage>;
 thread_local Recorded* recorded = nullptr;  // LibTorch's callbacks are plain functions
 
+// Held while autocast converts a weight: its copy stays in memory that is never touched, too.
+struct Untouched final : at::ObserverContext {
+    nn::UninitialisedScope scope;
+};
+
+std::unique_ptr<at::ObserverContext> touch_no_copy(const at::RecordFunction& function) {
+    if (std::string_view(function.name()) != "aten::_to_copy") return nullptr;
+    return std::make_unique<Untouched>();
+}
+
 // Counts each storage once. With 0 samples a tensor has no bytes: the other dimensions of the
 // storage's largest view give the bytes of one sample.
 void note_outputs(const at::RecordFunction& function, at::ObserverContext*) {
@@ -51,7 +63,7 @@ void note_outputs(const at::RecordFunction& function, at::ObserverContext*) {
 class Recording : base::Immovable {
   public:
     explicit Recording(Recorded& into)
-        : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(nullptr, note_outputs)
+        : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(touch_no_copy, note_outputs)
                                                  .needsOutputs(true)
                                                  .scopes({at::RecordScope::FUNCTION}))) {
         recorded = &into;
