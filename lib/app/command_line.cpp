@@ -106,10 +106,9 @@ bool asks_for_all_help(const Words& words) {
            (words[words.size() - 2] == "--help" || words[words.size() - 2] == "-h");
 }
 
-// Handles --help, --version, --list, completion and an empty command line, and returns the exit
+// Handles --help, --version, --list and an empty command line, and returns the exit
 // code; nullopt for other words, which must begin with a command.
 std::optional<int> answer_early(const CommandGroup& program, const Words& words) {
-    if (answer_completion(words, program.verbs)) return 0;
     const std::string first = words.empty() ? "--help" : words.front();
     const bool help = first == "--help" || first == "-h" || first == "help";
     if (!help && first != "--version" && first != "--list") return std::nullopt;
@@ -153,7 +152,6 @@ void describe_help(options::Schema& schema) {
 }
 
 std::optional<options::Options> parse_or_answer(const Command& command, const Words& words) {
-    if (answer_completion(words, {command})) return std::nullopt;
     HelpSettings asked;
     const bool all = asks_for_all_help(words);
     if (!all) {

@@ -1,5 +1,5 @@
 // The commands of the programs, and what is answered without starting work: --help, --version,
-// --list and completions for the shells.
+// --list.
 #pragma once
 
 #include <functional>
@@ -42,8 +42,8 @@ void describe_help(options::Schema& schema);
 inline constexpr const char* kReportOutputHelp =
     "write to this file instead of stdout; on failure the file is unchanged";
 
-/// Parses the words. Returns nullopt if they ask for help, version or completions, which are then
-/// printed. Throws OptionError if positional arguments are missing (Schema::positional).
+/// Parses the words. Returns nullopt if they ask for help or version, which are then printed.
+/// Throws OptionError if positional arguments are missing (Schema::positional).
 std::optional<options::Options> parse_or_answer(const Command& command, const Words& words);
 
 /// Runs a command without MPI: parses its words, then prints help or does the work.
@@ -67,13 +67,5 @@ std::string command_line_of(const std::string& command, Words words);
 /// no launcher.
 bool is_output_rank();
 void print_version();
-
-/// Prints the completion of the verbs' command lines for bash and zsh if the words are `--help-as
-/// bash|zsh`; otherwise returns false. `ranklab completion` and the installation join what the
-/// programs print.
-bool answer_completion(const Words& words, const std::vector<Command>& verbs);
-/// The completion script of a shell for all commands; `parts` are the programs' own parts.
-std::string completion_script(const std::string& shell, const Words& commands,
-                              const std::string& parts);
 
 }  // namespace ranklab::app

@@ -7,16 +7,12 @@
 #include <filesystem>
 
 #include "app/command_line.hpp"
-#include "app/process.hpp"
 #include "app/programs.hpp"
 #include "base/error.hpp"
 #include "base/program.hpp"
-#include "base/text.hpp"
 
 namespace ranklab::app {
 namespace {
-
-namespace fs = std::filesystem;
 
 // All commands, each with the example that the help shows.
 const ProgramText kCommands[] = {
@@ -39,53 +35,11 @@ const ProgramText kCommands[] = {
      "starts train, io or comm with each combination of values, and compares the runs"},
     {"campaign", "", "runs the sweeps of an INI file, here or as jobs of Slurm"},
     {"results", "", "checks, merges, exports, prunes and lists results files"},
-    {"completion", "",
-     "prints the completion of these commands for a shell: completion bash, completion zsh"},
 };
 
-fs::path program_of(const std::string& command) {
-    return base::program_beside("ranklab-" + command);
-}
-
-// A program's stdout. Throws EnvironmentError if it fails.
-std::string said_by(const Words& arguments) {
-    const std::string line = base::shell_quote(arguments);
-    auto output = base::output_of(line);
-    if (output.code != 0)
-        throw base::EnvironmentError(fmt::format("{} failed; run it to see why", line));
-    return std::move(output.text);
-}
-
-int print_completion(const options::Options& options) {
-    const auto& words = options.positional();
-    if (words.size() != 1 || (words.front() != "bash" && words.front() != "zsh"))
-        throw base::OptionError(
-            "give the shell: ranklab completion bash, or ranklab completion zsh");
-    std::string parts;
-    Words names;
-    for (const auto& text : kCommands) {
-        names.push_back(text.command);
-        if (const auto program = program_of(text.command); fs::exists(program))
-            parts += said_by({program.string(), "--help-as", words.front()});
-    }
-    print_text(completion_script(words.front(), names, parts));
-    return 0;
-}
-
-Command completion_command() {
-    Command command{
-        {"completion", "bash|zsh", "Prints the completion of ranklab's command lines for a shell.",
-         "  source <(ranklab completion bash)                          in this shell\n"
-         "  ranklab completion zsh > DIR/_ranklab                      DIR is in $fpath\n"},
-        {},
-        [](const auto& given, const auto&) { return print_completion(given); }};
-    describe_help(command.schema.positional(2));
-    return command;
-}
-
-[[noreturn]] void replace_by(const std::string& name, char** argv) {
-    const fs::path program = program_of(name);
-    if (!fs::exists(program)) {
+[[noreturn]] void replace_by(const std::string& command, char** argv) {
+    const auto program = base::program_beside("ranklab-" + command);
+    if (!std::filesystem::exists(program)) {
         throw base::EnvironmentError(
             fmt::format("{} is not in this build; build it (train needs LibTorch: "
                         "RANKLAB_WITH_TORCH)",
@@ -104,8 +58,7 @@ int dispatch(int argc, char** argv) {
                      "[options]",
                      {}};
     for (const auto& text : kCommands) all.verbs.push_back({text, {}});
-    const auto start = [&](const Command& verb, const Words& rest) {
-        if (verb.text.command == "completion") return run_plain_command(completion_command(), rest);
+    const auto start = [&](const Command& verb, const Words&) -> int {
         replace_by(verb.text.command, argv + 1);
     };
     return run_verbs(all, arguments_of(argc, argv), start);

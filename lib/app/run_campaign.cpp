@@ -40,7 +40,8 @@ void write_page(const Campaign& of) {
     if (!std::filesystem::exists(of.output)) return;
     const std::string page = (std::filesystem::path(of.folder) / "page.html").string();
     write_report(page, [&](const report::model::Sink& sink) {
-        sink(report::page::html_page({results::ResultFile(of.output), {}}, reference_folder()));
+        sink(report::page::html_page({results::ResultFile(of.output), {}}, reference_folder(),
+                                     of.name));
     });
     print("{}", report::formats::screen_line("page", page));
 }
@@ -49,8 +50,8 @@ int collect(const Campaign& of, const CampaignRequest&) {
     // Slurm may place the repetitions of a point on different nodes.
     const Words allow = of.slurm() ? Words{"hosts"} : Words{};
     for (const auto& sweep : of.sweeps) print_whole(campaign::table_text(sweep, allow) + '\n');
-    print_whole(campaign::answers_text(of, allow));
     write_page(of);
+    print_whole(campaign::answers_text(of, allow));  // last on the screen
     return 0;
 }
 

@@ -52,10 +52,6 @@ class RunFacts {
     results::Table start_up_;
 };
 
-/// Adds the samples of --monitor: the tables `monitor` and `gpu_monitor`, and the energy over all
-/// hosts (with epochs also per sample), or a fact with the reason if it is unknown.
-void add_monitored(results::Run& run, const std::vector<host::Monitored>& hosts);
-
 /// Facts of this node, the libraries, the allowed environment variables, and the cgroup limits of
 /// the ranks' hosts.
 std::vector<results::Fact> collect_context(const std::string& output_file,

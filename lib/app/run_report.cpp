@@ -222,7 +222,7 @@ Words format_names() {
 }
 
 void write_plots(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
-    const report::model::Groups groups(runs, {});
+    const report::model::Groups groups(runs, {.labels_apart = true});
     for (const auto& [path, title] : report::figures::plot({groups, runs.file(), {}}, *asked.plots))
         sink(base::wrapped(path.string() + "  ", base::one_line(title)));
     sink("and beside each: pdf, png, csv, tex, the gnuplot script\n");

@@ -1,4 +1,4 @@
-// The questions of a campaign's sections (worth = 10).
+// The verdicts of a campaign's sections, and their questions (worth = 10).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "campaign/campaign.hpp"
+#include "campaign/sweep.hpp"
 #include "report/figures/figure.hpp"
 #include "report/formats/formats.hpp"
 #include "report/model/scaling.hpp"
@@ -39,14 +40,23 @@ std::string answer(const Groups& groups, const std::string& label, double worth)
     for (const std::size_t group : groups.all())
         if (groups.valid(group))
             (groups.key(group, "label") == label ? own : others).push_back(group);
-    if (own.empty() || others.empty()) return "not known: runs of a side are missing";
-    const std::string time = report::model::common_time(groups, own.front(), others.front());
+    const Rows& there = own.empty() ? others : own;
+    if (there.empty()) return "not known: no valid run is stored";
+    const std::string time = report::model::common_time(
+        groups, there.front(), others.empty() ? there.front() : others.front());
     const auto fastest = [&](const Rows& rows) {
         return *std::ranges::min_element(rows, {}, [&](std::size_t group) {
             const double seconds = groups.estimate(group, time).number;
             return std::isnan(seconds) ? HUGE_VAL : seconds;
         });
     };
+    if (own.empty() || others.empty()) {
+        const std::size_t best = fastest(there);
+        return fmt::format("not known: {} no valid run; the fastest one there is {}, {}",
+                           own.empty() ? label + " has" : "the other sections have",
+                           groups.name(best),
+                           report::readable(groups.estimate(best, time).number, groups.unit(time)));
+    }
     const std::size_t best = fastest(own), against = fastest(others);
     report::Finding finding{.verdict = report::Verdict::worth_undecided,
                             .subject = groups.name(best),
@@ -69,6 +79,16 @@ std::string answer(const Groups& groups, const std::string& label, double worth)
 std::string answers_text(const Campaign& campaign, const std::vector<std::string>& ignore) {
     if (!std::filesystem::exists(campaign.output)) return "";
     std::string text;
+    for (const auto& sweep : campaign.sweeps) {
+        const auto groups = groups_of(sweep, ignore);
+        if (!groups || groups->size() == 0) continue;
+        const std::string name = sweep.label.starts_with(campaign.name + "-")
+                                     ? sweep.label.substr(campaign.name.size() + 1)
+                                     : sweep.label;
+        for (const auto& finding : report::model::scaling_of(*groups).findings)
+            text += report::formats::screen_line(name + (name.size() > 13 ? " " : ""),
+                                                 sentence(finding));
+    }
     for (const auto& [place, worth] : campaign.questions) {
         const auto& sweep = campaign.sweeps[place];
         text += report::formats::screen_line(

@@ -64,8 +64,8 @@ int submit(const Campaign& campaign, const Say& say);
 /// Cancels the campaign's jobs in the queue, and returns their number.
 int cancel(const Campaign& campaign);
 
-/// A line per question: whether the section is worth it, with the measured ratio. `ignore`:
-/// surroundings that may differ within a point.
+/// A line per verdict of a section, then per question: whether the section is worth it, with the
+/// measured ratio. `ignore`: surroundings that may differ within a point.
 std::string answers_text(const Campaign& campaign, const std::vector<std::string>& ignore = {});
 
 /// The jobs, what is stored of them and what to do next. `queue`: also their state.

@@ -1,4 +1,4 @@
-#include "campaign/launch.hpp"
+#include "campaign/plan.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

@@ -30,14 +30,11 @@ using vocabulary::StorageSettings;
 using vocabulary::TrainingSettings;
 using Texts = std::vector<std::string>;
 
-const Schema& program_rows(const std::string& program) {
-    return program == "io"     ? vocabulary::storage_settings()
-           : program == "comm" ? vocabulary::collectives_settings()
-                               : vocabulary::training_settings();
-}
-
 Schema rows_of(const std::string& program) {
-    return Schema().append(program_rows(program)).append(vocabulary::common_settings());
+    const Schema& own = program == "io"     ? vocabulary::storage_settings()
+                        : program == "comm" ? vocabulary::collectives_settings()
+                                            : vocabulary::training_settings();
+    return Schema().append(own).append(vocabulary::common_settings());
 }
 
 // Turns choices whose values only the program knows (models, data sets) into texts, which the
@@ -176,11 +173,11 @@ void check_batch(const SweepSettings& sweep, const TrainingSettings& own) {
                                             strong ? "global-batch-size" : "batch-size"));
 }
 
-// The modes single and dp compute in one rank: gives it the cores or GPUs and the batch that ddp's
-// ranks have together.
+// A mode of one rank gets the cores or GPUs and the batch that the point's ranks have together.
 void gather_in_one_rank(Need& need, TrainingSettings& own, CommonSettings& common) {
-    if (need.ranks == 1 || (own.mode != "single" && own.mode != "dp")) return;
-    if (own.mode == "dp") vocabulary::settle(own.replicas, need.ranks);
+    const auto mode = vocabulary::mode_of(own);
+    if (need.ranks == 1 || !own.mode || mode.several_ranks) return;
+    if (mode.has_replicas) vocabulary::settle(own.replicas, need.ranks);
     if (own.batch_size) {
         own.global_batch_size = *own.batch_size * need.ranks;
         own.batch_size.reset();
@@ -201,7 +198,8 @@ bool is_idle(const options::Effective& option, const Need& need, const ProgramSe
     if constexpr (std::is_same_v<ProgramSettings, TrainingSettings>) {
         if (need.ranks > 1 || !option.row->between_ranks) return false;
         if (option.row->name == vocabulary::setting::kMode) return false;
-        return option.row->name != vocabulary::setting::kReplicas || own.mode != "dp";
+        return option.row->name != vocabulary::setting::kReplicas ||
+               !vocabulary::mode_of(own).has_replicas;
     }
     return false;
 }
@@ -213,7 +211,8 @@ void adapt(Need& need, TrainingSettings& own, CommonSettings& common, const Swee
     vocabulary::settle(common.threads, threads);
     need.cores = *common.threads;
     gather_in_one_rank(need, own, common);
-    if (need.ranks == 1 && own.mode == "ddp") own.mode = "single";
+    if (need.ranks == 1 && vocabulary::mode_of(own).several_ranks)
+        own.mode = vocabulary::kModes.front().name;
 }
 
 void adapt(Need& need, StorageSettings& own, CommonSettings& common, const SweepSettings& sweep,
@@ -280,10 +279,6 @@ std::string name_of(const Texts& rank_counts, const std::string& ranks,
     return parts.empty() ? "ranks=" + ranks : base::join(parts, ",");
 }
 
-bool are_several(const std::string& strategies) {
-    return strategies == "all" || strategies.find(',') != std::string::npos;
-}
-
 // The keys of the sweep's table: options with several values, the strategy if a point runs
 // several, and ranks unless threads or workers scale.
 Texts keys_of(const Sweep& sweep, const Texts& rank_counts,
@@ -293,7 +288,8 @@ Texts keys_of(const Sweep& sweep, const Texts& rank_counts,
     const auto has = [&](std::string_view key) {
         return std::ranges::find(keys, key) != keys.end();
     };
-    if (are_several(sweep.strategies)) keys.emplace_back(setting::kStrategy);
+    if (sweep.strategies == "all" || sweep.strategies.find(',') != std::string::npos)
+        keys.emplace_back(setting::kStrategy);
     if (rank_counts.size() > 1) keys.emplace_back(setting::kRanks);
     for (const auto& [key, values] : dimensions)
         if (values.size() > 1) keys.push_back(key);

@@ -212,16 +212,22 @@ int run_missing(const Sweep& sweep, const Say& say) {
     return code != 0 || missing == 0 ? code : base::number_of(base::ExitCode::environment);
 }
 
-std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore) {
-    if (!std::filesystem::exists(sweep.output)) return "";
+std::optional<report::model::Groups> groups_of(const Sweep& sweep,
+                                               const std::vector<std::string>& ignore) {
+    if (!std::filesystem::exists(sweep.output)) return std::nullopt;
     std::vector<std::string> conditions{"command=" + sweep.program, "cut_short="};
     if (!sweep.inputs_hash.empty()) conditions.push_back("inputs-hash=" + sweep.inputs_hash);
     const report::model::ChosenRuns runs(results::ResultFile(sweep.output),
                                          {.label = sweep.label, .conditions = conditions});
-    if (runs.headers().empty()) return "";
-    const report::model::Groups groups(runs, {sweep.keys, {}, ignore});
+    if (runs.headers().empty()) return std::nullopt;
+    return report::model::Groups(runs, {sweep.keys, {}, ignore});
+}
+
+std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore) {
+    const auto groups = groups_of(sweep, ignore);
+    if (!groups) return "";
     const std::string file = base::shell_path(sweep.output.string());
-    return report::formats::groups_text(groups) +
+    return report::formats::groups_text(*groups) +
            report::formats::screen_line("stored", fmt::format("{} as {}", file, sweep.label)) +
            fmt::format("  {:<14}ranklab report {} --label {} --group-by {}\n", "next", file,
                        base::shell_quote({sweep.label}), base::join(sweep.keys, ","));

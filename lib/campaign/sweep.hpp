@@ -2,10 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "campaign/plan.hpp"
+#include "report/model/groups.hpp"
 
 namespace ranklab::campaign {
 
@@ -23,6 +25,10 @@ std::string dry_run_text(const Sweep& sweep);
 /// signal's number; otherwise ExitCode::environment if runs are still missing. Throws
 /// EnvironmentError if another process measures the sweep.
 int run_missing(const Sweep& sweep, const Say& say);
+
+/// The stored whole runs of the sweep; nothing if there are none.
+std::optional<report::model::Groups> groups_of(const Sweep& sweep,
+                                               const std::vector<std::string>& ignore);
 
 /// The table of the points with speedup and efficiency, and the verdict. `ignore`: surroundings
 /// that may differ within a point.

@@ -1,5 +1,5 @@
 # cmake --install build/release --prefix DIR installs programs, configurations, job scripts,
-# documents and the completion scripts of bash and zsh. The programs find each other in their own
+# documents. The programs find each other in their own
 # folder and link libraries outside the prefix by absolute paths, so that the installed folder can
 # be moved. LibTorch is copied if other users may not enter its folder, such as a cache in a home
 # folder.
@@ -62,21 +62,3 @@ install(DIRECTORY results/reference DESTINATION ${CMAKE_INSTALL_DATADIR}/ranklab
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE CITATION.cff DESTINATION
   ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
-
-# The built programs say these of themselves, from the rows that --help shows.
-set(RANKLAB_COMPLETIONS "${PROJECT_BINARY_DIR}/completions")
-set(_completions "")
-foreach(_shell bash zsh)
-  string(APPEND _completions "made_by(${_shell} \"$<TARGET_FILE:ranklab>\" completion ${_shell})\n")
-endforeach()
-install(CODE "
-function(made_by name)
-  execute_process(COMMAND \${ARGN} OUTPUT_FILE \"${RANKLAB_COMPLETIONS}/\${name}\"
-    COMMAND_ERROR_IS_FATAL ANY)
-endfunction()
-file(MAKE_DIRECTORY \"${RANKLAB_COMPLETIONS}\")
-${_completions}")
-install(FILES "${RANKLAB_COMPLETIONS}/bash" DESTINATION
-  ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME ranklab)
-install(FILES "${RANKLAB_COMPLETIONS}/zsh" DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
-  RENAME _ranklab)

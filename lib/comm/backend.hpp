@@ -34,12 +34,6 @@ struct BackendEntry {
 /// Generated: all entries, in CMake's order.
 std::vector<BackendEntry> backends();
 
-inline BackendEntry backend_named(const std::string& name) {
-    const auto all = backends();
-    const auto found = std::ranges::find(all, name, &BackendEntry::name);
-    if (found == all.end()) throw base::Error("internal: no backend is called " + name);
-    return *found;
-}
 /// The first entry whose buffers lie in that memory.
 inline BackendEntry default_backend(Memory memory) {
     const auto all = backends();

@@ -15,10 +15,6 @@ MPI_Comm native(const Communicator& communicator) {
     return dynamic_cast<const MpiCommunicator&>(communicator).native();
 }
 
-int source_of(int from) {
-    return from == kAnyRank ? MPI_ANY_SOURCE : from;
-}
-
 }  // namespace
 
 void send(Communicator& communicator, const BufferView& message, int to, int tag) {
@@ -27,20 +23,10 @@ void send(Communicator& communicator, const BufferView& message, int to, int tag
              "MPI_Send");
 }
 
-int receive(Communicator& communicator, const BufferView& buffer, int from, int tag) {
-    MPI_Status status;
-    mpi_done(MPI_Recv(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), source_of(from),
-                      tag, native(communicator), &status),
+void receive(Communicator& communicator, const BufferView& buffer, int from, int tag) {
+    mpi_done(MPI_Recv(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), from, tag,
+                      native(communicator), MPI_STATUS_IGNORE),
              "MPI_Recv");
-    return status.MPI_SOURCE;
-}
-
-std::optional<int> probe(Communicator& communicator, int from, int tag) {
-    int there = 0;
-    MPI_Status status;
-    mpi_check(MPI_Iprobe(source_of(from), tag, native(communicator), &there, &status),
-              "MPI_Iprobe");
-    return there != 0 ? std::optional(status.MPI_SOURCE) : std::nullopt;
 }
 
 void scatterv(Communicator& communicator, const BufferView& send,

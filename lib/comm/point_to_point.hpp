@@ -3,26 +3,19 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <span>
 
 #include "comm/communicator.hpp"
 
 namespace ranklab::comm {
 
-inline constexpr int kAnyRank = -1;
-
 /// Returns when `message` may be overwritten: a short one at once, a long one perhaps only once the
 /// other rank receives it. Messages of one tag between two ranks stay in order.
 void send(Communicator& communicator, const BufferView& message, int to, int tag);
 
-/// Receives a message of that tag from rank `from`, or from kAnyRank, and returns the sender.
-/// Throws base::Error if the message is longer than `buffer`. Busy-waits.
-int receive(Communicator& communicator, const BufferView& buffer, int from, int tag);
-
-/// The sender of a message that has arrived and can be received; nullopt if there is none. Does not
-/// wait; drives MPI progress.
-std::optional<int> probe(Communicator& communicator, int from, int tag);
+/// Receives a message of that tag from rank `from`. Throws base::Error if the message is longer
+/// than `buffer`. Busy-waits.
+void receive(Communicator& communicator, const BufferView& buffer, int from, int tag);
 
 /// MPI_Scatterv: on `root`, counts[r] elements of `send` go to rank r, in order of ranks; the
 /// counts sum up to send.count. Other ranks' `send` and `counts` are ignored. receive.count is this

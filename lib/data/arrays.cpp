@@ -47,6 +47,12 @@ class Arrays final : public Source {
     SampleLayout layout_;
 };
 
+std::vector<Field> fields_of(const DataRequest& request) {
+    auto fields = request.own_inputs;
+    fields.push_back(request.own_target);
+    return fields;
+}
+
 void check_array(const hdf5::Rows& array, const Field& wanted, const hdf5::Rows& first) {
     if (array.shape.empty() || array.shape[0] == 0)
         throw base::DataError(fmt::format(
@@ -92,41 +98,46 @@ DataSet open_here(const DataRequest& request, comm::Communicator& control, const
                         request.own_inputs.size()),
             {"inputs", "targets"});
     std::vector<hdf5::Rows> arrays;
-    auto fields = request.own_inputs;
-    fields.push_back(request.own_target);
     for (const auto& name : request.input_files) arrays.push_back(open(name));
     arrays.push_back(open(request.target_file));
+    const auto fields = fields_of(request);
     for (std::size_t i = 0; i < arrays.size(); ++i)
         check_array(arrays[i], fields[i], arrays.front());
-    const std::int64_t samples = arrays.front().shape[0];
     if (request.own_target.element == Element::i64)
         check_classes(arrays.back(), request.own_target,
-                      base::share_of(samples, control.rank(), control.world_size()),
+                      base::share_of(arrays.front().shape[0], control.rank(), control.world_size()),
                       request.classes);
-    const auto split = split_of(request, samples, control.world_size());
-    return {std::make_shared<Arrays>(arrays, fields, 0, split.train),
-            std::make_shared<Arrays>(arrays, fields, samples - split.test, split.test),
-            fmt::format("{}, {}", fmt::join(request.input_files, ", "), request.target_file)};
+    return arrays_of(
+        request, std::move(arrays), control,
+        fmt::format("{}, {}", fmt::join(request.input_files, ", "), request.target_file));
 }
 
 }  // namespace
 
-Split split_of(const DataRequest& request, std::int64_t samples, std::int64_t ranks) {
-    Split split{request.train_samples, request.test_samples};
-    if (split.test == 0 && request.evaluates) split.test = std::max<std::int64_t>(1, samples / 10);
-    if (split.train == 0) split.train = samples - split.test;
-    if (split.train >= ranks && split.train + split.test <= samples) return split;
-    throw base::OptionError(
-        fmt::format("the files hold {} samples, too few for {} to train and {} to validate on {} "
-                    "ranks",
-                    samples, std::max(split.train, ranks), split.test, ranks),
-        {"train-samples", "validation-samples", "evaluate off"});
+DataSet arrays_of(const DataRequest& request, std::vector<hdf5::Rows> arrays,
+                  const comm::Communicator& control, std::string origin) {
+    const std::int64_t samples = arrays.front().shape[0], ranks = control.world_size();
+    std::int64_t train = request.train_samples, test = request.test_samples;
+    if (test == 0 && request.evaluates) test = std::max<std::int64_t>(1, samples / 10);
+    if (train == 0) train = samples - test;
+    if (train < ranks || train + test > samples)
+        throw base::OptionError(
+            fmt::format("the files hold {} samples, too few for {} to train and {} to validate on "
+                        "{} ranks",
+                        samples, std::max(train, ranks), test, ranks),
+            {"train-samples", "validation-samples", "evaluate off"});
+    const auto fields = fields_of(request);
+    return {std::make_shared<Arrays>(arrays, fields, 0, train),
+            std::make_shared<Arrays>(arrays, fields, samples - test, test), std::move(origin)};
 }
 
-// Each rank opens the files. An error names the first rank whose file system lacks a file.
 DataSet open_own(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {
+    return open_on_each(control, [&] { return open_here(request, control, open); });
+}
+
+DataSet open_on_each(comm::Communicator& control, const std::function<DataSet()>& open) {
     DataSet set;
-    comm::all_or_throw(control, [&] { set = open_here(request, control, open); });
+    comm::all_or_throw(control, [&] { set = open(); });
     return set;
 }
 

@@ -112,23 +112,21 @@ void check_label_range(const fs::path& file, const std::vector<std::uint8_t>& la
         file.string(), *bad, bad - labels.begin(), classes - 1));
 }
 
-IdxImages read_idx_images(const fs::path& file) {
+ImageSet read_idx_images(const fs::path& file) {
     IdxReader reader(file);
     reader.expect_magic(kImagesMagic, "images");
-    IdxImages images;
-    images.count = reader.read_header_word();
-    images.rows = reader.read_header_word();
-    images.columns = reader.read_header_word();
-    if (images.count == 0 || images.rows == 0 || images.columns == 0 || images.rows > 65535 ||
-        images.columns > 65535) {
+    const std::int64_t count = reader.read_header_word();
+    const std::int64_t rows = reader.read_header_word();
+    const std::int64_t columns = reader.read_header_word();
+    if (count == 0 || rows == 0 || columns == 0 || rows > 65535 || columns > 65535)
         reader.fail(
-            fmt::format("has an unusable header ({} images of {} x {}); copy the file again",
-                        images.count, images.rows, images.columns));
-    }
-    images.pixels = reader.read_body(static_cast<std::uint64_t>(images.count) *
-                                     static_cast<std::uint64_t>(images.rows) *
-                                     static_cast<std::uint64_t>(images.columns));
-    return images;
+            fmt::format("has an unusable header ({} images of {} x {}); copy the file again", count,
+                        rows, columns));
+    return {{1, rows, columns},
+            0,
+            reader.read_body(static_cast<std::uint64_t>(count) *
+                             static_cast<std::uint64_t>(rows * columns)),
+            {}};
 }
 
 std::vector<std::uint8_t> read_idx_labels(const fs::path& file) {
@@ -139,15 +137,14 @@ std::vector<std::uint8_t> read_idx_labels(const fs::path& file) {
 
 ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file,
                       std::int64_t classes) {
-    IdxImages images = read_idx_images(images_file);
-    ImageSet set{{1, images.rows, images.columns},
-                 classes,
-                 std::move(images.pixels),
-                 read_idx_labels(labels_file)};
-    if (set.size() != images.count)
+    ImageSet set = read_idx_images(images_file);
+    const std::int64_t count = std::ssize(set.images) / set.shape.bytes();
+    set.classes = classes;
+    set.labels = read_idx_labels(labels_file);
+    if (set.size() != count)
         throw base::DataError(
             fmt::format("{} has {} images but {} has {} labels; the files do not belong together",
-                        images_file.string(), images.count, labels_file.string(), set.size()));
+                        images_file.string(), count, labels_file.string(), set.size()));
     check_label_range(labels_file, set.labels, classes);
     return set;
 }

@@ -13,13 +13,6 @@
 
 namespace ranklab::data {
 
-struct IdxImages {
-    std::int64_t count = 0;
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-    std::vector<std::uint8_t> pixels;
-};
-
 /// The files of MNIST and sets like it: training images and labels, then test images and labels.
 inline constexpr std::array kIdxNames{"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
                                       "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
@@ -28,8 +21,8 @@ void check_label_range(const std::filesystem::path& file, const std::vector<std:
                        std::int64_t classes);
 
 /// Throw DataError with the file, its fault and what was expected. Memory grows with the file's
-/// contents, never with the sizes in its header.
-IdxImages read_idx_images(const std::filesystem::path& file);
+/// contents, never with the sizes in its header. The images have no labels yet.
+ImageSet read_idx_images(const std::filesystem::path& file);
 std::vector<std::uint8_t> read_idx_labels(const std::filesystem::path& file);
 
 ImageSet read_idx_set(const std::filesystem::path& images, const std::filesystem::path& labels,

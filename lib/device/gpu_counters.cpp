@@ -48,7 +48,7 @@ void* load(const char* variable, std::vector<const char*> names, std::string& wh
     if (chosen != nullptr && *chosen != '\0') names = {chosen};
     for (const char* name : names)
         if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-    why_not = base::printable(dlerror(), 200);
+    if (chosen != nullptr && *chosen != '\0') why_not = base::printable(dlerror(), 200);
     return nullptr;
 }
 
@@ -234,8 +234,11 @@ GpuMeters open_gpu_meters() {
     auto nvidia = nvml_meters();
     if (!nvidia.gpus.empty()) return nvidia;
     auto amd = rocm_meters();
-    if (amd.gpus.empty()) amd.why_none = nvidia.why_none + "; " + amd.why_none;
-    return amd;
+    std::string why_none;
+    if (!amd.gpus.empty()) return amd;
+    for (const auto& why : {nvidia.why_none, amd.why_none})
+        if (!why.empty()) why_none += (why_none.empty() ? "" : "; ") + why;
+    return {{}, why_none.empty() ? "this host has no driver of NVIDIA or AMD GPUs" : why_none};
 }
 
 bool is_same_pci(std::string one, std::string other) {

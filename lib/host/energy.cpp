@@ -1,4 +1,4 @@
-#include "host/energy.hpp"
+#include "host/monitor.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "host/gpu_monitor.hpp"
+#include "host/monitor.hpp"
 
 #include <fmt/format.h>
 

@@ -76,7 +76,7 @@ class Measurement {
             std::vector<fs::path> paths;
             const auto mine = share_of(job_.files);
             for (std::int64_t id = mine.first; id < mine.end(); ++id)
-                paths.push_back(job_.directory / fmt::format(".ranklab-ceiling-{}", id));
+                paths.push_back(job_.folder() / fmt::format(".ranklab-ceiling-{}", id));
             files.emplace(std::move(paths));
             record_.assign(bytes_per_record_, 'r');
         });
@@ -92,7 +92,7 @@ class Measurement {
     }
 
     Ceiling write_one_file() {
-        const fs::path path = job_.directory / ".ranklab-ceiling-shared";
+        const fs::path path = job_.folder() / ".ranklab-ceiling-shared";
         std::optional<RawFiles> owned;
         base::Descriptor file;
         comm::all_or_throw(ranks_, [&] {

@@ -10,6 +10,7 @@
 #include "base/files.hpp"
 #include "base/handle.hpp"
 #include "base/numbers.hpp"
+#include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "comm/point_to_point.hpp"
 #include "hdf5/array.hpp"
@@ -28,6 +29,19 @@ Transfers gather_transfers(comm::Communicator& ranks, const hdf5::DatasetFile& f
     for (const auto& counts : comm::gather_values(ranks, mine))
         for (const auto& [transfer, calls] : counts) all[transfer] += calls;
     return all;
+}
+
+std::vector<std::pair<std::string, std::string>> hints_of(const std::string& text) {
+    std::vector<std::pair<std::string, std::string>> hints;
+    if (text.empty()) return hints;
+    for (const auto& part : base::split(text, ',')) {
+        const auto equals = part.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw base::OptionError(fmt::format("hints are KEY=VALUE[,KEY=VALUE], not '{}'", part),
+                                    {"hints"});
+        hints.emplace_back(base::trim(part.substr(0, equals)), base::trim(part.substr(equals + 1)));
+    }
+    return hints;
 }
 
 std::vector<Remark> fallback_remarks(const Transfers& transfers) {
@@ -51,17 +65,13 @@ namespace fs = std::filesystem;
 using base::IoPhase;
 using base::IoTimes;
 
-bool is_single(const Job& job) {
-    return job.layout == Layout::single;
-}
-
 std::string dataset_name(const Job& job, std::int64_t id) {
-    return is_single(job) ? "data" : record_name(id);
+    return job.is_single() ? "data" : record_name(id);
 }
 
-// Extents of a dataset; with Layout::single the first is the number of records.
+// Extents of a dataset; the first is the number of records if one dataset holds all.
 std::vector<std::int64_t> extents(const Job& job, std::int64_t records, std::int64_t edge) {
-    if (is_single(job)) return {records, edge, edge};
+    if (job.is_single()) return {records, edge, edge};
     return {edge, edge};
 }
 
@@ -75,7 +85,7 @@ class Hdf5Reader final : public Reader {
         open(id);
         {
             const auto mark = times_.phase(IoPhase::read);
-            if (is_single(job_))
+            if (job_.is_single())
                 return read_part(*dataset_, {{id, 0, 0}, {1, job_.size, job_.size}}, values);
             read_part(*dataset_, {}, values);
         }
@@ -109,10 +119,14 @@ std::uint64_t file_bytes(const Job& job) {
 }
 
 hdf5::DatasetFileOptions options_of(const Job& job, const Place& place, Hdf5Form form) {
-    auto options = job.hdf5;
-    options.mpi = form != Hdf5Form::serial ? comm::native_mpi(place.ranks) : nullptr;
-    options.collective_opening = form == Hdf5Form::collective;
-    return options;
+    return {.mpi = form != Hdf5Form::serial ? comm::native_mpi(place.ranks) : nullptr,
+            .hints = hints_of(job.hints),
+            .alignment = job.alignment,
+            .early_allocation = job.allocation == "early",
+            .fill = job.fill,
+            .collective_metadata = job.collective_metadata == "on",
+            .collective_opening = form == Hdf5Form::collective,
+            .latest_format = job.latest_format};
 }
 
 }  // namespace
@@ -124,7 +138,7 @@ Hdf5Strategy::~Hdf5Strategy() {
 }
 
 fs::path Hdf5Strategy::file_of(std::int64_t) const {
-    return job_.directory / "data.h5";
+    return job_.folder() / "data.h5";
 }
 
 fs::path Hdf5Strategy::made_path() const {
@@ -147,7 +161,7 @@ void Hdf5Strategy::open() {
 void Hdf5Strategy::check_place() const {
     if (place_.ranks.rank() != 0) return;
     std::error_code unknown;
-    if (!fs::is_directory(job_.directory, unknown))
+    if (!fs::is_directory(job_.folder(), unknown))
         base::throw_errno("open", made_path(), ENOENT, "directory");
     results::check_free_space(fs::absolute(made_path()), file_bytes(job_));
 }
@@ -156,14 +170,14 @@ void Hdf5Strategy::make_datasets() {
     const auto shape = extents(job_, job_.files, job_.size);
     const std::int64_t edge = job_.chunk;
     const auto chunk = edge > 0 ? extents(job_, 1, edge) : std::vector<std::int64_t>();
-    for (std::int64_t id = 0; id < (is_single(job_) ? 1 : job_.files); ++id) {
+    for (std::int64_t id = 0; id < (job_.is_single() ? 1 : job_.files); ++id) {
         file_->make(dataset_name(job_, id), shape, chunk);
         place_.done(0);
     }
 }
 
 const hdf5::Object& Hdf5Strategy::dataset_of(std::int64_t id) {
-    const std::int64_t wanted = is_single(job_) ? 0 : id;
+    const std::int64_t wanted = job_.is_single() ? 0 : id;
     if (dataset_ && open_id_ == wanted) return *dataset_;
     close_dataset();
     const auto mark = place_.times.phase(IoPhase::open);
@@ -189,7 +203,7 @@ void Hdf5Strategy::produce(const hdf5::Object& dataset, const Part& part,
                     part.rows, values.subspan(i * count, count));
     }
     hdf5::Box box{{part.first_row, 0}, {part.rows, job_.size}};
-    if (is_single(job_)) {
+    if (job_.is_single()) {
         box.start.insert(box.start.begin(), part.first_record);
         box.count.insert(box.count.begin(), part.records);
     }

@@ -61,7 +61,7 @@ class Hdf5Strategy : public Strategy {
     const Job& job() const { return job_; }
     const Place& place() const { return place_; }
 
-    /// The open dataset that holds record `id`: with Layout::single the only one.
+    /// The open dataset that holds record `id`.
     const hdf5::Object& dataset_of(std::int64_t id);
     void produce(const hdf5::Object& dataset, const Part& part, hdf5::Requested requested);
     /// Counts the records and bytes that this rank has written since `begin`. Counts are summed

@@ -8,36 +8,19 @@
 #include <span>
 #include <string>
 
-#include "hdf5/dataset_file.hpp"
+#include "vocabulary/settings.hpp"
 
 namespace ranklab::io {
 
-/// files: a dataset per record. single: one dataset [files, size, size].
-enum class Layout { files, single };
-
-struct Job {
-    std::int64_t files = 15;  ///< number of records
-    std::int64_t size = 100;  ///< a record is size x size float64
-    int workers = 1;          ///< worker processes (StrategyEntry::uses_workers)
-    bool async = false;    ///< assign tasks without waiting for each result (StrategyEntry::async)
-    bool dynamic = false;  ///< ranks request the next chunk (StrategyEntry::dynamic)
-    std::int64_t chunk_files = 1;  ///< with `dynamic`: records in a chunk
-    bool fsync = false;
-    bool rename = false;  ///< a file has a temporary name until it is complete
-    bool trace = false;   ///< workers report when each phase began and ended
-
-    std::filesystem::path directory;  ///< must exist before open()
+/// The settled options of one strategy. A record is size x size float64.
+struct Job : vocabulary::StorageSettings {
     /// Program of the worker processes; empty: ranklab-io-worker next to this program.
     std::filesystem::path worker_program;
 
-    // Used by the HDF5 strategies only.
-    Layout layout = Layout::files;
-    std::int64_t chunk = 0;  ///< edge of square chunks; 0: contiguous
-    /// The strategy sets `mpi`. Data begin at multiples of a cache line, 64 bytes: at other offsets
-    /// the kernel copies a fifth slower (docs/writing.md).
-    hdf5::DatasetFileOptions hdf5{.alignment = 64};
-
     std::int64_t values_per_record() const { return size * size; }
+    std::filesystem::path folder() const { return directory; }  ///< must exist before open()
+    /// One dataset [files, size, size] instead of a dataset per record.
+    bool is_single() const { return layout == "single"; }
 };
 
 /// Reads records back on one rank, without collectives.

@@ -106,8 +106,8 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
                     .size = job.size,
                     .fsync = job.fsync,
                     .rename = job.rename,
-                    .trace = job.trace};
-    job.directory.string().copy(asked.directory.data(), asked.directory.size() - 1);
+                    .trace = job.trace.has_value()};
+    job.directory.copy(asked.directory.data(), asked.directory.size() - 1);
     // receive() reports a worker that has ended.
     static_cast<void>(send_all(channel_.get(), std::as_bytes(std::span(&asked, 1))));
 }

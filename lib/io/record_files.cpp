@@ -163,7 +163,7 @@ const char* extension_of(Encoding encoding) {
 }
 
 fs::path record_path(const Job& job, Encoding encoding, std::int64_t id) {
-    return job.directory / (record_name(id) + extension_of(encoding));
+    return job.folder() / (record_name(id) + extension_of(encoding));
 }
 
 RecordWriter::RecordWriter(const Job& job, Encoding encoding, base::IoTimes& times)

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,9 +33,10 @@ struct Remark {
     base::Settings settings = {};
 };
 
-/// Writes all records once. All ranks of the place call open(), write() and close() in this order;
-/// each call is timed. An error is thrown on the failing rank only, while others may wait in a
-/// collective.
+/// Writes all records once, each rank its share by base::share_of or, if the strategy is not
+/// parallel, rank 0 all of them. All ranks of the place call open(), write() and close() in this
+/// order; each call is timed. An error is thrown on the failing rank only, while others may wait in
+/// a collective.
 class Strategy {
   public:
     virtual ~Strategy() = default;
@@ -48,9 +48,6 @@ class Strategy {
     virtual std::unique_ptr<Reader> reader(base::IoTimes& times) const = 0;
     virtual std::filesystem::path file_of(std::int64_t id) const = 0;
 
-    /// The records that this rank wrote. nullopt: the rank's share by base::share_of or, if the
-    /// strategy is not parallel, all records on rank 0.
-    virtual std::optional<std::vector<base::Share>> written() const { return std::nullopt; }
     /// Times of the processes that wrote for this rank in parallel, one entry each. Empty: the rank
     /// itself wrote, and Place::times has its times.
     virtual std::vector<base::IoTimes> writers() const { return {}; }
@@ -81,7 +78,6 @@ struct StrategyEntry {
     bool (*by_rows)(const Job&) = [](const Job&) { return false; };
     bool baseline = false;  ///< speedups in a ladder are relative to this strategy
     bool async = false;     ///< has Job::async
-    bool dynamic = false;   ///< has Job::dynamic
     std::string extension = ".npy";
     int bytes_per_value = 8;  ///< in the file; a value has 8 B in memory
     std::function<std::unique_ptr<Strategy>(const Job&, const Place&)> make;
@@ -100,5 +96,8 @@ std::unique_ptr<Strategy> make_strategy(const Job& job, const Place& place) {
 
 /// Generated: all entries, in ladder order.
 std::vector<StrategyEntry> strategies();
+
+/// Parses --hints, "KEY=VALUE,KEY=VALUE". Throws OptionError for other texts.
+std::vector<std::pair<std::string, std::string>> hints_of(const std::string& text);
 
 }  // namespace ranklab::io

@@ -116,7 +116,7 @@ Job job_of(const WorkerJob& asked) {
     job.size = asked.size;
     job.fsync = asked.fsync;
     job.rename = asked.rename;
-    job.trace = asked.trace;
+    if (asked.trace) job.trace = "";
     job.directory = asked.directory.data();
     return job;
 }

@@ -1,7 +1,6 @@
 #include "measure/clock_offset.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <span>
 #include <string_view>

@@ -8,20 +8,6 @@
 #include "base/error.hpp"
 
 namespace ranklab::measure {
-namespace {
-
-void check(std::int64_t warmup, std::int64_t steps) {
-    if (warmup < steps) return;
-    throw base::OptionError(
-        fmt::format(
-            "a warm-up of {} steps leaves none of the {} steps to measure; give more epochs or a "
-            "shorter warm-up",
-            warmup, steps),
-        {"epochs", "warmup"});
-}
-
-}  // namespace
-
 std::int64_t default_warmup(std::int64_t steps) {
     return std::min<std::int64_t>(10, steps / 10);
 }
@@ -32,7 +18,12 @@ Schedule schedule_steps(std::int64_t steps, std::int64_t warmup, std::int64_t st
 
 Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t steps_per_epoch) {
     const std::int64_t total = epochs * steps_per_epoch;
-    check(warmup, total);
+    if (warmup >= total)
+        throw base::OptionError(
+            fmt::format("a warm-up of {} steps leaves none of the {} steps to measure; give more "
+                        "epochs or a shorter warm-up",
+                        warmup, total),
+            {"epochs", "warmup"});
     return {.warmup = warmup, .total = total, .steps_per_epoch = steps_per_epoch};
 }
 

@@ -20,48 +20,37 @@ TransformerSizes TransformerSizes::divided(std::int64_t width, const std::string
     return sizes;
 }
 
-std::int64_t TransformerSizes::forward_flops() const {
+TokenFlops TransformerSizes::flops(std::int64_t parameters) const {
     const auto attention = 2 * wide * (wide + kv_heads * head());
     const auto matrices =
         layers * (attention + (gated ? 3 : 2) * wide * hidden) + vocabulary * wide;
-    return 2 * tokens * matrices + 4 * layers * wide * tokens * tokens;
-}
-
-double TransformerSizes::flops_per_token(std::int64_t parameters) const {
     const auto embeddings =
         (tied ? 0 : vocabulary * wide) + (learned_positions ? tokens * wide : 0);
-    return static_cast<double>(6 * (parameters - embeddings) + 12 * layers * wide * tokens);
+    return {2 * tokens * matrices + 4 * layers * wide * tokens * tokens,
+            static_cast<double>(6 * (parameters - embeddings) + 12 * layers * wide * tokens)};
 }
 
 ModelEntry language_entry(
     const std::string& name, const std::string& summary, const TransformerSizes& sizes,
-    const LanguageDefaults& defaults,
+    const ModelDefaults& defaults,
     const std::function<std::shared_ptr<Model>(const TransformerSizes& sizes)>& make) {
     const base::Field tokens{base::Element::i64, {sizes.tokens}};
-    const auto wanted = [name, sizes](std::int64_t width, std::int64_t length) {
-        auto some = sizes.divided(width, name);
-        some.tokens = length;
+    const auto wanted = [name, sizes](const ModelConfig& config) {
+        auto some = sizes.divided(config.width, name);
+        some.tokens = config.input.usual_size();
         return some;
     };
-    return {
-        .name = name,
-        .summary = summary,
-        .input = {.classes = sizes.vocabulary, .own = {tokens}, .own_target = tokens},
-        .defaults = {.data = "synthetic",
-                     .optimizer = "adamw",
-                     .lr = defaults.lr,
-                     .lr_schedule = "cosine",
-                     .batch_size = defaults.batch_size},
-        .make =
-            [=](const ModelConfig& config) {
-                return make(wanted(config.width, config.input.usual_size()));
-            },
-        .forward_flops = [=](std::int64_t width,
-                             std::int64_t length) { return wanted(width, length).forward_flops(); },
-        .flops_per_token =
-            [=](std::int64_t parameters, std::int64_t width, std::int64_t length) {
-                return wanted(width, length).flops_per_token(parameters);
-            }};
+    return {.name = name,
+            .summary = summary,
+            .input = {.classes = sizes.vocabulary, .own = {tokens}, .own_target = tokens},
+            .defaults = {.data = "synthetic",
+                         .optimizer = "adamw",
+                         .lr = defaults.lr,
+                         .lr_schedule = "cosine",
+                         .batch_size = defaults.batch_size},
+            .make = [=](const ModelConfig& config) { return make(wanted(config)); },
+            .flops = [=](const ModelConfig& config,
+                         std::int64_t parameters) { return wanted(config).flops(parameters); }};
 }
 
 torch::Tensor causal_attention(const torch::Tensor& q, const torch::Tensor& k,

@@ -32,27 +32,21 @@ struct TransformerSizes {
     bool learned_positions = false;  ///< a parameter per position and channel
     bool gated = false;              ///< a third matrix in the feed-forward part
 
-    /// Of a sample's forward: 2 x the multiply-accumulates of matrix products and attention, all T
-    /// x T pairs of tokens among them.
-    std::int64_t forward_flops() const;
-    /// 6 N + 12 layers heads head T, N the `parameters` without those of embeddings (a tied head
-    /// counts): PaLM (arXiv:2204.02311), appendix B, whatever a kernel skips.
-    double flops_per_token(std::int64_t parameters) const;
+    /// By the shapes, all T x T pairs of tokens among them; and 6 N + 12 layers heads head T, N the
+    /// `parameters` without those of embeddings (a tied head counts): PaLM (arXiv:2204.02311),
+    /// appendix B, whatever a kernel skips.
+    TokenFlops flops(std::int64_t parameters) const;
 
     std::int64_t head() const { return wide / heads; }
     /// Throws OptionError if `width` does not divide the numbers of heads of `model`.
     TransformerSizes divided(std::int64_t width, const std::string& model) const;
 };
 
-/// What the documents of a language model say, and how to make one of some size.
-struct LanguageDefaults {
-    double lr = 0;
-    std::int64_t batch_size = 8;
-};
-/// An entry whose sample is `sizes.tokens` tokens and, as target, the token after each.
+/// An entry whose sample is `sizes.tokens` tokens and, as target, the token after each. Of
+/// `defaults` lr and batch_size count.
 ModelEntry language_entry(
     const std::string& name, const std::string& summary, const TransformerSizes& sizes,
-    const LanguageDefaults& defaults,
+    const ModelDefaults& defaults,
     const std::function<std::shared_ptr<Model>(const TransformerSizes& sizes)>& make);
 
 /// softmax(q k^T / sqrt(head)) v, in which a token sees those before it. `q` is [N, T, heads,

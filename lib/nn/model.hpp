@@ -104,6 +104,11 @@ struct ModelDefaults {
     bool channels_last = false;        ///< true if measured to be faster (docs/precision.md)
 };
 
+struct TokenFlops {
+    std::int64_t forward = 0;  ///< of a sample: 2 x its multiply-accumulates
+    double training = 0;       ///< per token, by a published formula
+};
+
 struct ModelEntry {
     std::string name;
     std::string summary;
@@ -111,12 +116,8 @@ struct ModelEntry {
     ModelDefaults defaults;
     /// Parameters are initialised from torch's current generator, in the order of registration.
     std::function<std::shared_ptr<Model>(const ModelConfig&)> make;
-    /// Language models: Outline::forward_flops of a sample, which computing shapes alone does not
-    /// show; null: count products.
-    std::function<std::int64_t(std::int64_t width, std::int64_t tokens)> forward_flops = {};
-    /// Language models: FLOPs of training per token, by a published formula; null: count products.
-    std::function<double(std::int64_t parameters, std::int64_t width, std::int64_t tokens)>
-        flops_per_token = {};
+    /// Language models, whose products computing shapes alone does not show; null: count products.
+    std::function<TokenFlops(const ModelConfig&, std::int64_t parameters)> flops = {};
     /// Of a user's file, which decides the weights. The model may refuse an empty batch.
     bool from_file = false;
 };

@@ -95,15 +95,22 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
         return entry.make(config);
     }();
     const auto weights = model->parameters();
-    // An empty batch costs no time. A user's own network gets one sample instead: an empty batch
-    // does not show how many rows a sample of tokens has, and a trace may fix the batch size.
-    const auto flops = [&] {
-        if (entry.forward_flops)
-            return entry.forward_flops(config.width, config.input.usual_size());
-        return forward_flops(*model, sample_input(config.input, config.input.is_own() ? 1 : 0,
-                                                  weights.front().scalar_type()));
-    };
-    Outline outline{parameter_count(*model), flops()};
+    Outline outline{.parameters = parameter_count(*model)};
+    if (entry.flops) {
+        const auto [forward, training] = entry.flops(config, outline.parameters);
+        outline.forward_flops = forward;
+        outline.flops_per_token = training;
+    } else {
+        // An empty batch costs no time. A user's own network gets one sample instead: an empty
+        // batch does not show how many rows a sample of tokens has, and a trace may fix the batch
+        // size.
+        outline.forward_flops =
+            forward_flops(*model, sample_input(config.input, config.input.is_own() ? 1 : 0,
+                                               weights.front().scalar_type()));
+        if (config.input.is_tokens())
+            outline.flops_per_token = 3.0 * static_cast<double>(outline.forward_flops) /
+                                      static_cast<double>(config.input.usual_size());
+    }
     for (const auto& weight : weights) {
         outline.convolves |= weight.dim() >= 4;
         outline.breaks_channels_last |=

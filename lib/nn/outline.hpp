@@ -33,6 +33,8 @@ std::int64_t forward_flops(Model& model, const torch::Tensor& batch);
 struct Outline {
     std::int64_t parameters = 0;
     std::int64_t forward_flops = 0;  ///< of one sample: see forward_flops
+    /// Of training a language model: by its formula, or three times the counted forward; 0: another
+    double flops_per_token = 0;
     /// The model has convolutions, whose memory format matters.
     bool convolves = false;
     /// The model has 1 x 1 convolutions of fewer than 8 channels. With channels-last and a stride,

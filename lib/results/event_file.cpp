@@ -127,28 +127,6 @@ bool EventFile::add(std::int64_t step, std::span<const Scalar> scalars) {
     return write_event(event);
 }
 
-bool EventFile::add_settings(std::span<const std::pair<std::string, std::string>> settings) {
-    std::string session;
-    for (const auto& [key, text] : settings) {
-        std::string value, entry;
-        put(value, 3, text);  // google.protobuf.Value.string_value
-        put(entry, 1, key);
-        put(entry, 2, value);
-        put(session, 1, entry);
-    }
-    put(session, 5, seconds_now());
-    std::string data, plugin, metadata, value, summary, event = event_at(0);
-    put(data, 3, session);
-    put(plugin, 1, std::string_view("hparams"));
-    put(plugin, 2, data);
-    put(metadata, 1, plugin);
-    put(value, 1, std::string_view("_hparams_/session_start_info"));
-    put(value, 9, metadata);
-    put(summary, 1, value);
-    put(event, 5, summary);
-    return write_event(event);
-}
-
 bool EventFile::sync() const {
     return !file_ || ::fsync(file_.get()) == 0;
 }

@@ -1,6 +1,5 @@
-// Curves for TensorBoard in TensorFlow's event format (tensorflow/core/util/event.proto,
-// tensorboard/plugins/hparams/plugin_data.proto). Encoded here, since a second protobuf library
-// would clash with LibTorch's.
+// Curves for TensorBoard in TensorFlow's event format (tensorflow/core/util/event.proto). Encoded
+// here, since a second protobuf library would clash with LibTorch's.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/files.hpp"
 
@@ -33,7 +31,6 @@ class EventFile {
     /// Tells readers to drop what an earlier run wrote from this step on.
     bool start(std::int64_t step);
     bool add(std::int64_t step, std::span<const Scalar> scalars);
-    bool add_settings(std::span<const std::pair<std::string, std::string>> settings);
 
     /// Brings the events to the disk: a full quota may show only then. False on failure.
     bool sync() const;

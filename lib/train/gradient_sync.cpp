@@ -48,14 +48,28 @@ GradientHooks::~GradientHooks() {
     for (const auto& hooked : hooked_) hooked.accumulator->del_post_hook(hooked.key);
 }
 
-void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor,
-                std::vector<ReductionStamp>& stamps) {
+void BlockingSync::begin_step(const std::vector<torch::Tensor>&, bool) {
+    if (fresh_) clear();
+    fresh_ = false;
+}
+
+void BlockingSync::finish() {
+    stamps_.clear();
+    reduce();
+    fresh_ = true;
+}
+
+void BlockingSync::clear() {
+    drop_gradients(parameters_);
+}
+
+void BlockingSync::reduce_now(comm::Communicator& comm, const torch::Tensor& tensor) {
     const auto start = Clock::now();
     const auto view = view_of(tensor);
     comm.allreduce(view, comm::ReduceOp::sum);
     const bool seen = view.memory == comm::Memory::host;
     const Clock::time_point never;
-    stamps.push_back(
+    stamps_.push_back(
         {view.bytes(), start, start, seen ? start : never, seen ? Clock::now() : never});
 }
 

@@ -1,5 +1,8 @@
 #include "train/optimizer.hpp"
 
+#include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_foreach_norm.h>
+#include <ATen/ops/linalg_vector_norm.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,26 +11,89 @@
 #include "train/tensor_view.hpp"
 
 namespace ranklab::train {
+namespace {
 
-void check_state(const std::vector<OptimizerState>& state, const std::vector<StateKind>& kinds,
-                 bool all_defined) {
-    const auto has_name = [](const auto& is, const auto& kind) { return is.name == kind.name; };
-    if (!std::equal(state.begin(), state.end(), kinds.begin(), kinds.end(), has_name))
+class Clipping final : public Optimizer {
+  public:
+    Clipping(std::unique_ptr<Optimizer> optimizer, std::vector<torch::Tensor> parameters,
+             double max_norm)
+        : inner_(std::move(optimizer)), parameters_(std::move(parameters)), max_norm_(max_norm) {}
+
+    void step() override {
+        clip();
+        inner_->step();
+    }
+    void set_lr(double lr) override { inner_->set_lr(lr); }
+    std::vector<OptimizerState> state() override { return inner_->state(); }
+    void load_state(const std::vector<OptimizerState>& state) override {
+        inner_->load_state(state);
+    }
+
+  private:
+    void clip() {
+        const torch::NoGradGuard no_gradients;
+        std::vector<torch::Tensor> gradients;
+        for (const auto& parameter : parameters_)
+            if (parameter.grad().defined()) gradients.push_back(parameter.grad());
+        if (gradients.empty()) return;
+        const auto norm = at::linalg_vector_norm(torch::stack(at::_foreach_norm(gradients)));
+        at::_foreach_mul_(gradients, (max_norm_ / (norm + 1e-6)).clamp_max(1.0));
+    }
+
+    std::unique_ptr<Optimizer> inner_;
+    std::vector<torch::Tensor> parameters_;
+    double max_norm_;
+};
+
+}  // namespace
+
+void OptimizerWithState::load_state(const std::vector<OptimizerState>& state) {
+    check(state);
+    const torch::NoGradGuard no_gradients;
+    for (std::size_t k = 0; k < states_.size(); ++k)
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            auto& own = states_[k].tensors[i];
+            const auto& from = state[k].tensors[i];
+            if (!from.defined())
+                own = torch::Tensor();
+            else if (!own.defined())
+                own = torch::empty_like(parameters_[i]).copy_(from);
+            else
+                own.copy_(from);
+        }
+}
+
+void OptimizerWithState::check(const std::vector<OptimizerState>& state) const {
+    if (!std::ranges::equal(state, states_, {}, &OptimizerState::name, &OptimizerState::name))
         throw base::DataError(
             "the checkpoint's state belongs to another optimizer; resume with the checkpoint's");
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-        const auto fits = [&](const torch::Tensor& tensor, const torch::Tensor& like) {
-            if (!tensor.defined()) return !all_defined;
-            return tensor.sizes() == like.sizes() && tensor.scalar_type() == like.scalar_type();
-        };
-        const auto& tensors = state[k].tensors;
-        if (!std::equal(tensors.begin(), tensors.end(), kinds[k].like.begin(), kinds[k].like.end(),
-                        fits))
+    for (std::size_t k = 0; k < states_.size(); ++k) {
+        bool fits = state[k].tensors.size() == parameters_.size();
+        for (std::size_t i = 0; i < parameters_.size() && fits; ++i) {
+            const auto& tensor = state[k].tensors[i];
+            const auto& own = states_[k].tensors[i];
+            const auto& like = own.defined() ? own : parameters_[i];
+            fits = tensor.defined() ? tensor.sizes() == like.sizes() &&
+                                          tensor.scalar_type() == like.scalar_type()
+                                    : lazy_;
+        }
+        if (!fits)
             throw base::DataError(
                 fmt::format("the checkpoint's optimizer state '{}' belongs to another model or "
                             "precision; resume with the checkpoint's",
-                            kinds[k].name));
+                            states_[k].name));
     }
+}
+
+std::vector<torch::Tensor> zeros_of(const std::vector<torch::Tensor>& parameters) {
+    std::vector<torch::Tensor> zeros;
+    for (const auto& parameter : parameters) zeros.push_back(torch::zeros_like(parameter).detach());
+    return zeros;
+}
+
+std::unique_ptr<Optimizer> clipping(std::unique_ptr<Optimizer> optimizer,
+                                    std::vector<torch::Tensor> parameters, double max_norm) {
+    return std::make_unique<Clipping>(std::move(optimizer), std::move(parameters), max_norm);
 }
 
 bool suit_our_ops(const std::vector<torch::Tensor>& parameters) {

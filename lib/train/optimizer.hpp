@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nn/ops/ops.hpp"
@@ -42,14 +43,37 @@ class Optimizer {
     virtual void load_state(const std::vector<OptimizerState>& state) = 0;
 };
 
-struct StateKind {
-    std::string name;
-    const std::vector<torch::Tensor>& like;
+/// An optimizer of `parameters_` with its state, from which a checkpoint resumes.
+class OptimizerWithState : public Optimizer {
+  public:
+    void set_lr(double lr) final { lr_ = lr; }
+    std::vector<OptimizerState> state() final { return states_; }
+    void load_state(const std::vector<OptimizerState>& state) final;
+
+  protected:
+    /// `lazy`: a parameter gets its state, until then undefined, at its first step.
+    OptimizerWithState(std::vector<torch::Tensor> parameters, double lr,
+                       std::vector<OptimizerState> states, bool lazy = false)
+        : parameters_(std::move(parameters)), states_(std::move(states)), lr_(lr), lazy_(lazy) {}
+
+    std::vector<torch::Tensor> parameters_;
+    std::vector<OptimizerState> states_;
+    double lr_;
+
+  private:
+    void check(const std::vector<OptimizerState>& state) const;
+
+    bool lazy_;
 };
-/// For load_state: throws DataError unless `state` has the entries of `kinds` in their order, each
-/// with the number, shapes and types of its `like`. Accepts undefined tensors unless `all_defined`.
-void check_state(const std::vector<OptimizerState>& state, const std::vector<StateKind>& kinds,
-                 bool all_defined = true);
+/// A tensor of zeros for each parameter.
+std::vector<torch::Tensor> zeros_of(const std::vector<torch::Tensor>& parameters);
+
+/// Returns `optimizer` with a step() that first scales the gradients of all `parameters` in place
+/// so that their common 2-norm is at most `max_norm`, as torch.nn.utils.clip_grad_norm_: by
+/// max_norm / (norm + 1e-6), if that is below 1. Gradients must be summed over ranks already; no
+/// value is read from the device.
+std::unique_ptr<Optimizer> clipping(std::unique_ptr<Optimizer> optimizer,
+                                    std::vector<torch::Tensor> parameters, double max_norm);
 
 /// Whether ranklab's kernels can update these parameters: fp32 or fp64 on the CPU.
 bool suit_our_ops(const std::vector<torch::Tensor>& parameters);
@@ -65,7 +89,7 @@ struct OptimizerEntry {
     bool has_fused = false;    ///< `make` takes OptimizerConfig::fused
     /// State values per parameter value.
     std::function<int(const OptimizerConfig&)> states;
-    std::function<std::unique_ptr<Optimizer>(std::vector<torch::Tensor> parameters,
+    std::function<std::unique_ptr<Optimizer>(const std::vector<torch::Tensor>& parameters,
                                              const OptimizerConfig&)>
         make;
 };

@@ -1,4 +1,4 @@
-#include "train/replica_check.hpp"
+#include "train/replicas.hpp"
 
 #include <fmt/format.h>
 

@@ -94,7 +94,7 @@ Schema launch_names() {
     return Schema()
         .no_option(
             {"nproc-per-node", "nprocs", "np", "num-processes", "ntasks", "ranks", "num-ranks",
-             "world-size", "nnodes", "num-nodes", "nodes"},
+             "rank", "world-size", "nnodes", "num-nodes", "nodes"},
             "the launcher starts the ranks: mpirun -n N ranklab ..., under Slurm srun -n N ranklab "
             "...; `ranklab sweep` makes runs at several numbers of ranks")
         .no_option({"scaling", "spread", "order", "sweep-workers", "sweep-global-batch",

@@ -2,6 +2,8 @@
 // rows, so that a new option is one row here and the code that uses its field.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -39,8 +41,7 @@ struct StorageSettings {
     std::string strategy = "all";
     std::int64_t files = 15, size = 100;
     int workers = 1;
-    bool async = false, dynamic = false;
-    std::int64_t chunk_files = 1;
+    bool async = false;
     std::string directory = "output";
     bool check_write = false, check_read = false, reorder = false, no_verify = false, cold = false;
     int reads = 1;
@@ -50,7 +51,7 @@ struct StorageSettings {
     bool fsync = false, rename = false;
     std::string ceilings = "auto", layout = "files";
     std::int64_t chunk = 0;
-    std::uint64_t alignment = 64;
+    std::uint64_t alignment = 64;  ///< a cache line: elsewhere the kernel copies a fifth slower
     std::string hints, allocation = "early";
     bool fill = false;
     std::string collective_metadata = "on";
@@ -119,6 +120,20 @@ struct TrainingSettings {
     std::optional<std::string> target_ci;
 };
 
+/// A value of --mode, and what it can do.
+struct Mode {
+    std::string_view name;
+    bool several_ranks = false;  ///< all ranks compute; otherwise one rank is the job
+    bool has_replicas = false;   ///< in threads of the rank
+};
+inline constexpr std::array<Mode, 3> kModes{
+    {{"single"}, {.name = "dp", .has_replicas = true}, {.name = "ddp", .several_ranks = true}}};
+/// Returns a Mode that can do nothing if --mode is open.
+inline Mode mode_of(const TrainingSettings& settings) {
+    const auto* const found = std::ranges::find(kModes, settings.mode.value_or(""), &Mode::name);
+    return found == kModes.end() ? Mode() : *found;
+}
+
 /// The options of `ranklab comm`, for the rows of collectives_settings().
 struct CollectivesSettings {
     std::string op = "allreduce", datatype = "fp32", redop = "sum";
@@ -126,7 +141,6 @@ struct CollectivesSettings {
     std::string place = "both";
     std::optional<std::string> backend, memory;
     std::uint64_t unalign = 0;
-    bool rotate_buffers = false;
     std::string scope = "auto";
     std::uint64_t min_bytes = 8, max_bytes = 4U << 20U;
     double step_factor = 2;
@@ -136,7 +150,6 @@ struct CollectivesSettings {
     std::string average = "3", blocking = "3";
     bool nonblocking = false;
     std::string progress = "none";
-    bool with_load = false;
     std::optional<std::string> fault;
     std::string format = "text";
     bool per_iter = false;

@@ -20,12 +20,9 @@ void add_work(Schema& rows) {
                 "use separate send and receive buffers, or one buffer (for operations that can)")
         .choice("backend", {&S::backend, kEssential, kInHeader}, {},
                 "library that carries the messages (default: nccl between GPUs, otherwise mpi)")
-        .choice("memory", &S::memory, {"pageable", "pinned", "device"},
-                "memory of the buffers; pinned: page-locked (default: device for nccl, otherwise "
-                "pageable)")
+        .choice("memory", &S::memory, {"pageable", "device"},
+                "memory of the buffers (default: device for nccl, otherwise pageable)")
         .bytes("unalign", {&S::unalign, 'u'}, 0, "offset of each buffer from the start of a page")
-        .flag("rotate-buffers", &S::rotate_buffers,
-              "take the buffers of each call from another part of a memory larger than the caches")
         .choice("scope", &S::scope, {"auto", "job", "all"},
                 "all: also time the ranks of one host, and one rank per host; auto: all if the job "
                 "has several hosts with several ranks")
@@ -50,9 +47,8 @@ void add_sizes(Schema& rows) {
         .excludes({.other = "datatype", .because = "the table has the gradients' type"})
         .excludes({.other = "redop", .because = "gradients are summed"})
         .excludes_each({"sizes", "min-bytes", "max-bytes", "step-factor", "step-bytes", "root",
-                        "scope", "nonblocking", "with-load"})
+                        "scope", "nonblocking"})
         .excludes({.other = "place", .because = "a training step reduces in place"})
-        .excludes({.other = "rotate-buffers", .because = "each bucket has memory of its own"})
         .excludes({.other = "blocking", .because = "there is a barrier before each bucket"});
 }
 
@@ -78,8 +74,6 @@ void add_measuring(Schema& rows) {
                 "thread")
         .formerly("progress")
         .needs({.other = "nonblocking"})
-        .flag("with-load", &S::with_load,
-              "measure everything again while a compute kernel runs on the same cores")
         .text("fault", {&S::fault, Role::work}, "flip:RANK|sleep:RANK:MS",
               "test the checks: flip a bit of a rank's result, or delay the rank before each call");
 }

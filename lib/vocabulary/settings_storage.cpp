@@ -20,8 +20,6 @@ void add_work(Schema& rows) {
         .integer("workers", {&S::workers, 'w', kEssential}, {1, 4096},
                  "worker processes of the strategies that have them")
         .flag("async", &S::async, "process-pool: do not wait for each task before the next")
-        .flag("dynamic", &S::dynamic, "mpi-send: ranks ask for their next chunk")
-        .integer("chunk-files", &S::chunk_files, 1, "records per chunk of --dynamic")
         // Not compared: runs are compared by the file system of the folder.
         .text("directory", {&S::directory, kEssential, kInHeader, Role::bookkeeping}, "DIR",
               "folder to write into; with several strategies, one folder in it for each");

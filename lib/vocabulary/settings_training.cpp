@@ -328,11 +328,11 @@ void add_views(Schema& rows) {
     rows.section("What is recorded")
         .text("profile", {&S::profile, kKeepsSampleWork}, "lines,layers",
               "lines: time per line of the training loop, as line_profiler's table; layers: time "
-              "per layer of the network, with this machine's roofline")
+              "and FLOPs per layer of the network")
         .real(
             "flops-per-token", {&S::flops_per_token, Role::bookkeeping}, 1,
             "language models: FLOPs of training per token, for MFU (default: the model's formula; "
-            "of FILE.pt, 3 times the counted products)")
+            "of your own network, 3 times the counted products)")
         .real("peak-tflops", {&S::peak_tflops, Role::bookkeeping}, 1e-6,
               "language models: TFLOP/s of a GPU, or of a rank's threads, for MFU (default: the "
               "GPU's data sheet; on a CPU as measured)")

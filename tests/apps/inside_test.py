@@ -127,7 +127,7 @@ class Inside(cli.Case):
     def test_a_folder_has_the_curves_of_one_run(self):
         words = ("--tensorboard", "curves", "--checkpoint", "checkpoint")
         self.train(*words, "--steps", 20)
-        self.assertSays(self.train(*words, "--steps", 20, code=2), 2, "curves")
+        self.assertSays(self.train("--tensorboard", "curves", "--steps", 20, code=2), 2, "curves")
         self.train(*words, "--steps", 40, "--resume")
         (path,) = (self.folder / "curves").glob("*")
         starts = [event[2] for event in events(path) if 7 in event]

@@ -169,7 +169,7 @@ def flip_last_value(path):
 class Work(Case):
     def test_reordered_reading_is_by_others_where_it_is_timed(self):
         file = self.folder / "r.h5"
-        self.assertCode(ranklab("io", "--strategy", "binary,process-queue,mpi-send", "--dynamic", "-C", "-n", FILES, "-s", 8, "--ceilings", "off",
+        self.assertCode(ranklab("io", "--strategy", "binary,process-queue,mpi-send", "-C", "-n", FILES, "-s", 8, "--ceilings", "off",
                                 "--output", file, "--directory", self.folder / "out", ranks=3), 0)
         for run in runs_of(file)[:3]:
             self.assertEqual((column(run, "io_reads", "pass"), column(run, "io_reads", "order")), (["read 1"], ["other ranks'"]))

@@ -20,7 +20,6 @@
 
 #include "base/clock.hpp"
 #include "experiments/shared/measurements.hpp"
-#include "experiments/shared/verdicts.hpp"
 #include "many_ranks.hpp"
 #include "results/result_file.hpp"
 #include "vocabulary/measurements.hpp"

@@ -34,7 +34,7 @@ inline nn::ModelConfig small_config(const nn::ModelEntry& entry) {
         config.width = 16;
         config.input.height = std::min(config.input.height, kEdge);
         config.input.width = std::min(config.input.width, kEdge);
-    } else if (entry.flops_per_token) {
+    } else if (entry.flops) {
         config.input.own.front().sizes = config.input.own_target.sizes = {16};
         for (config.width = 32; config.width > 1 && !takes(entry, config);) --config.width;
     }

@@ -201,7 +201,7 @@ TEST_P(EachStrategy, ReadersNoticeWhatIsCutShort) {
 
 TEST_P(EachStrategy, AFolderThatIsNotThereIsTold) {
     Job job = this->job(3, 5);
-    job.directory /= "missing";
+    job.directory += "/missing";
     const auto strategy = make(job);
     bool threw = false;
     try {

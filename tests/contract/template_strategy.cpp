@@ -19,7 +19,7 @@ using base::IoTimes;
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 std::filesystem::path path_of(const Job& job, std::int64_t id) {
-    return job.directory / (record_name(id) + ".bin");
+    return job.folder() / (record_name(id) + ".bin");
 }
 
 File open_file(const std::filesystem::path& path, const char* mode) {

@@ -28,7 +28,7 @@ std::vector<ModelEntry> all_models() {
     auto all = models();
     // Of language models of one family the small ones.
     std::erase_if(all, [](const auto& entry) {
-        return entry.flops_per_token &&
+        return entry.flops &&
                outline_of(entry, testing::small_config(entry)).parameters > 5'000'000;
     });
     all.push_back(template_tokens_entry());

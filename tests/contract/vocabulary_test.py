@@ -23,9 +23,9 @@ PROGRAMS = {
               ((*SMALL, "--epochs", 1, "--checkpoint", "kept", "--precision", "bf16"), 1),
               ((*SMALL, "--steps", 12, "--target-ci", "90%", "--mode", "dp", "--workers", 1), 1),
               ((*SMALL, "--steps", 4, "--repetitions", 1, "--ablation"), 2)),
-    "io": ((("--strategy", "all", "-n", 4, "-s", 12, "-i", 2, "--workers", 2, "-e", "--dynamic"), 2),
+    "io": ((("--strategy", "all", "-n", 4, "-s", 12, "-i", 2, "--workers", 2, "-e"), 2),
            (("--strategy", "binary", "-n", 6, "-s", 12, "-i", 6, "--target-ci", "90%", "--cold", "--rename"), 1)),
-    "comm": ((("--op", "all", "-n", 6, "-w", 1, "--sizes", "8", "--nonblocking", "--with-load"), 2),
+    "comm": ((("--op", "all", "-n", 6, "-w", 1, "--sizes", "8", "--nonblocking"), 2),
              (("--from-model", "mnist-cnn", "-n", 6, "-w", 1, "--fault", "sleep:1:20"), 2)),
 }
 

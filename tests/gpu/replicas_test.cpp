@@ -7,7 +7,6 @@
 #include "device/stream.hpp"
 #include "measure/device_phases.hpp"
 #include "measure/samples.hpp"
-#include "train/replica_check.hpp"
 #include "train/replicas.hpp"
 #include "train/torch_cuda.hpp"
 #include "train/trainer.hpp"

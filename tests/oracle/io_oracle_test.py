@@ -22,7 +22,6 @@ class IoOracle(IoOracleCase):
     def test_how_files_are_made_and_work_is_handed_out_changes_no_byte(self):
         self.check_all(7, 5, "--rename", "--fsync", "--workers", 3, "--chunk", 3, "--alignment", 4096, "--latest-format", "--fill", "-C", ranks=2)
         self.check_all(7, 5, "--async", "--workers", 2, strategies=["process-pool"])
-        self.check_all(7, 5, "--dynamic", "--chunk-files", 2, ranks=3, strategies=["mpi-send"])
 
     def test_one_dataset_of_all_records(self):
         expected = np.stack([record(7, 37, t, False) for t in range(7)])

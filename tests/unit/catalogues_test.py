@@ -29,7 +29,7 @@ ALLOWED = {
     "lib/nn/models/template_softmax.cpp": ({"sgd"}, "the model's default"),
     "lib/nn/models/unet3d.cpp": ({"cosmology", "adam"}, "the model's defaults"),
     "lib/nn/models/wide_mlp.cpp": ({"sgd"}, "the model's default"),
-    "lib/nn/resnet.cpp": ({"cifar100", "sgd"}, "defaults of the ResNet entries"),
+    "lib/nn/models/resnet.cpp": ({"cifar100", "sgd"}, "defaults of the ResNet entries"),
     "lib/nn/own_model.cpp": ({"sgd"}, "the default of a user's own model"),
     "lib/experiments/data_sets/images.cpp": ({"cifar100", "mnist"}, "the makers of ranklab data, which have the sets' names"),
 }

@@ -13,12 +13,11 @@ torch_programs=' @TORCH_PROGRAMS@ '
 torch_version=@TORCH_VERSION@
 mpi='@MPI@'
 
-# --help, --version and what completion asks need neither MPI nor LibTorch: where the program cannot
+# --help and --version need neither MPI nor LibTorch: where the program cannot
 # start, they are told as the machine that packed the archive heard them. asked: the file's ending.
 case ${1:-} in
   --help | -h) asked=help ;;
   --version) asked=version ;;
-  --help-as) asked=${2:-} ;;
   *) asked= ;;
 esac
 

@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <regex>
 #include <span>
 #include <tuple>
@@ -23,7 +22,6 @@
 #include "base/text.hpp"
 #include "comm/small_floats.hpp"
 #include "data/source.hpp"
-#include "data/volume_field.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -159,8 +157,9 @@ NpyHeader read_npy_header(const std::string& name) {
         name, fmt::join(header.shape, " x "), header.type.bytes, there));
 }
 
-hdf5::Rows npy_windows(const std::string& name, const NpyHeader& header, std::int64_t stride) {
-    const auto bytes = std::make_shared<const FileBytes>(name, access_for(name));
+hdf5::Rows npy_windows(const std::string& name, const NpyHeader& header, std::int64_t stride,
+                       std::optional<ByteAccess> access) {
+    const auto bytes = std::make_shared<const FileBytes>(name, access.value_or(access_for(name)));
     const auto read = [=](std::int64_t index, Element as, std::byte* to) {
         const std::size_t count =
             Field{as, {header.shape.begin() + 1, header.shape.end()}}.elements();
@@ -176,11 +175,11 @@ hdf5::Rows npy_windows(const std::string& name, const NpyHeader& header, std::in
     return {name, header.shape, header.type.name(), read};
 }
 
-hdf5::Rows open_npy_rows(const std::string& name) {
+hdf5::Rows open_npy_rows(const std::string& name, std::optional<ByteAccess> access) {
     const auto header = read_npy_header(name);
     std::int64_t row = 1;
     for (std::size_t i = 1; i < header.shape.size(); ++i) row *= header.shape[i];
-    return npy_windows(name, header, row);
+    return npy_windows(name, header, row, access);
 }
 
 }  // namespace ranklab::data

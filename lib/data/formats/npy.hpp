@@ -5,9 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "data/volume_field.hpp"
 #include "hdf5/rows.hpp"
 
 namespace ranklab::data {
@@ -30,12 +32,15 @@ struct NpyHeader {
 NpyHeader read_npy_header(const std::string& name);
 
 /// The `shape[0]` windows of header.shape[1..] numbers that begin every `stride` numbers in the
-/// file `name`, mapped on a local file system and read on others.
-hdf5::Rows npy_windows(const std::string& name, const NpyHeader& header, std::int64_t stride);
+/// file `name`.
+hdf5::Rows npy_windows(const std::string& name, const NpyHeader& header, std::int64_t stride,
+                       std::optional<ByteAccess> access = {});
 
-/// The rows of "X.npy", mapped on a local file system and read on others. Throws DataError with the
-/// file's name for any fault: not an npy file, another type, an impossible shape, missing or
-/// surplus values. Memory grows with the file's contents, never with the sizes in its header.
-hdf5::Rows open_npy_rows(const std::string& name);
+/// The rows of "X.npy". `access`: by default mapped on a local file system and read on others; a
+/// pass over the whole file reads, since mapped pages count as this process's memory. Throws
+/// DataError with the file's name for any fault: not an npy file, another type, an impossible
+/// shape, missing or surplus values. Memory grows with the file's contents, never with the sizes in
+/// its header.
+hdf5::Rows open_npy_rows(const std::string& name, std::optional<ByteAccess> access = {});
 
 }  // namespace ranklab::data

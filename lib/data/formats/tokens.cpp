@@ -71,7 +71,8 @@ bool is_llmc_tokens(const std::string& first_bytes) {
            std::memcmp(first_bytes.data(), &kLlmcMagic, sizeof kLlmcMagic) == 0;
 }
 
-hdf5::Rows open_token_windows(const std::string& name, std::int64_t length) {
+hdf5::Rows open_token_windows(const std::string& name, std::int64_t length, std::int64_t first,
+                              std::int64_t count) {
     auto header = header_of(name);
     const auto tokens = header.shape[0];
     if (tokens <= length)
@@ -79,7 +80,8 @@ hdf5::Rows open_token_windows(const std::string& name, std::int64_t length) {
             fmt::format("{} holds {} tokens, fewer than a sample of {} and the token after it",
                         name, tokens, length),
             {"sequence-length"});
-    header.shape = {(tokens - 1) / length, length + 1};
+    header.shape = {(tokens - 1) / length, count};
+    header.data_offset += first * header.type.bytes;
     return npy_windows(name, header, length);
 }
 

@@ -11,9 +11,11 @@
 
 namespace ranklab::data {
 
-/// The windows of `length` + 1 tokens that begin every `length` tokens: [windows, length + 1].
-/// Throws DataError for a fault of the file, or if it is shorter than a window.
-hdf5::Rows open_token_windows(const std::string& name, std::int64_t length);
+/// The windows of tokens first .. first + count - 1 behind every `length`-th token, as many as have
+/// a token behind `length`: [windows, count]. Throws DataError for a fault of the file, or if it is
+/// shorter than `length` + 1 tokens.
+hdf5::Rows open_token_windows(const std::string& name, std::int64_t length, std::int64_t first,
+                              std::int64_t count);
 
 /// Returns the largest token of these windows. Throws DataError, with the place, for a token that
 /// is not below `vocabulary`.

@@ -1,4 +1,4 @@
-#include "data/formats/verify.hpp"
+#include "data/make/tools.hpp"
 
 #include <fmt/format.h>
 
@@ -50,8 +50,9 @@ struct Job {
 };
 
 Finding idx_images(const std::string& file) {
-    const auto images = read_idx_images(file);
-    return {fmt::format("{} images of {} x {}", images.count, images.rows, images.columns),
+    const auto set = read_idx_images(file);
+    return {fmt::format("{} images of {} x {}", std::ssize(set.images) / set.shape.bytes(),
+                        set.shape.height, set.shape.width),
             "magic, size"};
 }
 
@@ -68,7 +69,7 @@ Finding cifar100_file(const std::string& file) {
 }
 
 Finding token_file(const std::string& file) {
-    const auto tokens = open_token_windows(file, 1);
+    const auto tokens = open_token_windows(file, 1, 0, 2);
     // No vocabulary is known here: the largest token says for which ones the text is.
     const auto largest = check_tokens(tokens, {0, tokens.shape[0]}, std::int64_t{1} << 16);
     return {fmt::format("{} tokens, the largest {}", tokens.shape[0] + 1, largest), "header, size"};
@@ -99,6 +100,10 @@ Finding volumes(const Job& job) {
             found.most, stored_sum(pair->volumes[i]) ? "checksum matches" : "no checksum stored");
     }
     return finding;
+}
+
+hdf5::Rows npy_rows(const std::string& name) {
+    return open_npy_rows(name, ByteAccess::read);
 }
 
 // Each rank reads its rows.
@@ -135,7 +140,7 @@ constexpr std::array kKinds{Kind{"idx images", on_rank_0<idx_images>},
                             Kind{"idx labels", on_rank_0<idx_labels>},
                             Kind{"CIFAR-100 binary", on_rank_0<cifar100_file>},
                             Kind{"cosmology HDF5", volumes},
-                            Kind{"npy", rows<open_npy_rows>},
+                            Kind{"npy", rows<npy_rows>},
                             Kind{"HDF5 dataset", rows<hdf5::open_rows>},
                             Kind{"token file", on_rank_0<token_file>}};
 

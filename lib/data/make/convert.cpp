@@ -1,4 +1,4 @@
-#include "data/make/convert.hpp"
+#include "data/make/tools.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +24,10 @@ namespace ranklab::data {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string line_of(const std::string& from, const std::string& to, const VolumeShape& written) {
+    return fmt::format("{} -> {} {}\n", from, to, base::shape_text(written));
+}
 
 constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own structures
 
@@ -90,7 +94,8 @@ void transpose(std::span<const float> from, std::int64_t columns, std::vector<fl
 std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::DatasetFile& file,
                         base::ProgressSink& progress) {
     hdf5::Rows npy;
-    comm::all_or_throw(control, [&] { npy = open_npy_rows(input.path.string()); });
+    comm::all_or_throw(control,
+                       [&] { npy = open_npy_rows(input.path.string(), ByteAccess::read); });
     const std::int64_t channels = input.shape[0];
     const std::int64_t plane = channels * input.shape[2] * input.shape[3];
     const auto dataset = file.open(input.dataset);
@@ -126,8 +131,8 @@ void store_checksums(const fs::path& path, const std::vector<Input>& inputs,
 
 }  // namespace
 
-std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
-                                   base::ProgressSink& progress) {
+std::string npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
+                        base::ProgressSink& progress) {
     const auto inputs = examine_all(control, spec);
     std::uint64_t bytes = kHeaderBytes;
     for (const auto& [path, dataset, s] : inputs)
@@ -141,12 +146,11 @@ std::vector<Converted> npy_to_hdf5(comm::Communicator& control, const ConvertSpe
         if (control.rank() == 0) output.reserve(kHeaderBytes);
     });
     std::vector<std::uint64_t> sums;
-    std::vector<Converted> report;
+    std::string report;
     for (const auto& input : inputs) {
         sums.push_back(copy_into(control, input, file, progress));
-        report.push_back({input.path.string(),
-                          fmt::format("{}:/{}", spec.output.string(), input.dataset),
-                          {input.shape.begin(), input.shape.end()}});
+        report += line_of(input.path.string(),
+                          fmt::format("{}:/{}", spec.output.string(), input.dataset), input.shape);
     }
     file.close();
     comm::all_or_throw(control, [&] {
@@ -179,13 +183,13 @@ void copy_out(comm::Communicator& control, const Volume& volume, OutputFile& out
 
 }  // namespace
 
-std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpec& spec,
-                                   base::ProgressSink& progress) {
+std::string hdf5_to_npy(comm::Communicator& control, const ConvertSpec& spec,
+                        base::ProgressSink& progress) {
     const fs::path& input = spec.inputs.front();
     const std::lock_guard lock(hdf5::library_mutex());
     std::optional<VolumePair> pair;
     comm::all_or_throw(control, [&] { pair = open_volumes(input, false); });
-    std::vector<Converted> report;
+    std::string report;
     std::vector<std::unique_ptr<OutputFile>> outputs;
     for (std::size_t i = 0; i < 2; ++i) {
         const auto [channels, depth, height, width] = pair->volumes[i].shape();
@@ -193,9 +197,8 @@ std::vector<Converted> hdf5_to_npy(comm::Communicator& control, const ConvertSpe
         const std::uint64_t bytes = 4 * channels * depth * height * width;
         outputs.push_back(std::make_unique<OutputFile>(control, target, spec.force, bytes));
         copy_out(control, pair->volumes[i], *outputs.back(), progress);
-        report.push_back({fmt::format("{}:/{}", input.string(), kVolumeNames[i]),
-                          target,
-                          {depth, height, width, channels}});
+        report += line_of(fmt::format("{}:/{}", input.string(), kVolumeNames[i]), target,
+                          {depth, height, width, channels});
     }
     for (const auto& output : outputs) output->commit();
     progress.finish();

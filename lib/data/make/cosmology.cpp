@@ -1,4 +1,4 @@
-#include "data/make/cosmology.hpp"
+#include "data/make/tools.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "data/make/image_files.hpp"
+#include "data/make/tools.hpp"
 
 #include <algorithm>
 #include <memory>

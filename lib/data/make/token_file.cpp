@@ -1,4 +1,4 @@
-#include "data/make/token_file.hpp"
+#include "data/make/tools.hpp"
 
 #include <algorithm>
 #include <array>

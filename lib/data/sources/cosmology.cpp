@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/error.hpp"
-#include "comm/exchange.hpp"
 #include "data/dataset.hpp"
 #include "data/volumes.hpp"
 
@@ -96,21 +95,15 @@ DataSet open_here(const DataRequest& request, std::int64_t ranks) {
                         train->how(), files.test.string(), test->edge(), test->how())};
 }
 
-// Each rank opens the files and keeps them mapped or open. An error names the first rank whose file
-// system lacks the files.
-DataSet open(const DataRequest& request, comm::Communicator& control) {
-    DataSet set;
-    comm::all_or_throw(control, [&] { set = open_here(request, control.world_size()); });
-    return set;
-}
-
 }  // namespace
 
 SourceEntry cosmology_entry() {
     return {
         .name = "cosmology",
         .summary = "random crops of N-body and hydrodynamics volumes, /Nbody and /Hydro in HDF5",
-        .open = open};
+        .open = [](const DataRequest& request, comm::Communicator& control) {
+            return open_on_each(control, [&] { return open_here(request, control.world_size()); });
+        }};
 }
 
 }  // namespace ranklab::data

@@ -8,7 +8,8 @@ SourceEntry npy_entry() {
             .summary = "your own samples in npy files, for your own network",
             .own_files = true,
             .open = [](const DataRequest& request, comm::Communicator& control) {
-                return open_own(request, control, open_npy_rows);
+                return open_own(request, control,
+                                [](const std::string& name) { return open_npy_rows(name); });
             }};
 }
 

@@ -1,4 +1,4 @@
-#include "experiments/collectives/bucket_table.hpp"
+#include "experiments/collectives/options.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <thread>
 #include <utility>
 
 #include "base/error.hpp"
@@ -17,16 +18,6 @@
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
-
-std::string text_of(CallSync between) {
-    constexpr std::array kTexts{
-        "nothing between two calls, the loop timed as a whole and divided by its calls",
-        "a barrier after each call, inside its time",
-        "nothing between two calls, each of them timed",
-        "a barrier between two calls, outside their times",
-        "each call begun by all ranks at an agreed moment of a common clock, and timed from there"};
-    return kTexts.at(base::number_of(between));
-}
 
 double over_ranks(std::span<const double> of_ranks, RankReduction policy) {
     std::vector<double> there(of_ranks.begin(), of_ranks.end());
@@ -91,7 +82,7 @@ class Loop {
         times_.came_s.push_back(begin);
         for (int i = 0; i < calls_; ++i) {
             sleep_if_asked();
-            caller_.data.run(next());
+            caller_.data.run(caller_.transfer);
         }
         caller_.data.synchronize();
         times_.seconds.push_back((clock_seconds() - begin) / calls_);
@@ -99,9 +90,8 @@ class Loop {
     void timed_call() {
         if (between_ == CallSync::window) return window_call();
         sleep_if_asked();
-        const comm::Transfer& transfer = next();
         const double begin = clock_seconds();
-        caller_.data.run(transfer);
+        caller_.data.run(caller_.transfer);
         caller_.data.synchronize();
         if (between_ == CallSync::barrier_inside) caller_.data.barrier();
         const double end = clock_seconds();
@@ -114,11 +104,10 @@ class Loop {
     void window_call() {
         const double agreed = agreed_moment();
         sleep_if_asked();
-        const comm::Transfer& transfer = next();
         double came = clock_seconds();
         if (came > agreed + caller_.clock_error_s) ++times_.late_begins;
         while (came < agreed) came = clock_seconds();
-        caller_.data.run(transfer);
+        caller_.data.run(caller_.transfer);
         caller_.data.synchronize();
         times_.seconds.push_back(clock_seconds() - agreed);
         times_.came_s.push_back(came);
@@ -133,16 +122,11 @@ class Loop {
         if (caller_.sleep_s > 0)
             std::this_thread::sleep_for(std::chrono::duration<double>(caller_.sleep_s));
     }
-    const comm::Transfer& next() {
-        if (at_ == caller_.transfers.size()) at_ = 0;
-        return caller_.transfers[at_++];
-    }
 
     const Caller& caller_;
     CallSync between_;
     int calls_;
     CallTimes times_;
-    std::size_t at_ = 0;
 };
 
 int rank_in(const std::string& text, const std::string& word) {
@@ -172,20 +156,6 @@ void CallTimes::add(const CallTimes& later) {
     late_begins += later.late_begins;
 }
 
-namespace {
-
-Level part_of(comm::Communicator& data, comm::Communicator& control, std::string name, int color,
-              bool active) {
-    Level level{.name = std::move(name), .active = active};
-    level.data = data.split(color, data.rank());
-    level.control = control.split(color, control.rank());
-    level.ranks = static_cast<int>(comm::reduced<std::int64_t>(
-        control, active ? level.data->world_size() : 1, comm::ReduceOp::max));
-    return level;
-}
-
-}  // namespace
-
 std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control,
                                const std::vector<std::string>& hosts, bool all) {
     std::vector<Level> levels;
@@ -199,9 +169,16 @@ std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& con
     const std::int64_t ranks_here = std::ranges::count(hosts, here);
     const auto most = comm::reduced(control, ranks_here, comm::ReduceOp::max);
     if (!all || most == 1 || most == control.world_size()) return levels;
+    const auto add = [&](const char* name, int color, bool active) {
+        auto& level = levels.emplace_back(Level{.name = name, .active = active});
+        level.data = data.split(color, data.rank());
+        level.control = control.split(color, control.rank());
+        level.ranks = static_cast<int>(comm::reduced<std::int64_t>(
+            control, active ? level.data->world_size() : 1, comm::ReduceOp::max));
+    };
     const bool is_first_here = first_here == control.rank();
-    levels.push_back(part_of(data, control, "host", first_here, ranks_here == most));
-    levels.push_back(part_of(data, control, "hosts", is_first_here ? 0 : 1, is_first_here));
+    add("host", first_here, ranks_here == most);
+    add("hosts", is_first_here ? 0 : 1, is_first_here);
     return levels;
 }
 

@@ -7,7 +7,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -23,15 +22,8 @@ enum class CallSync {
     window           ///< all ranks begin at an agreed moment of a common clock
 };
 
-/// Whether equally fast ranks begin each call at the same time.
-constexpr bool begins_together(CallSync between) {
-    return between != CallSync::nothing_loop && between != CallSync::nothing;
-}
-
 /// --average 0 to 3: how the ranks' times of a call become one.
 enum class RankReduction { rank_0, mean, shortest, longest };
-
-std::string text_of(CallSync between);
 
 /// Folds the ranks' times of a call into one, leaving out NaN, the time of ranks without a part in
 /// the operation. Returns NaN if no rank has a part. rank_0 takes the lowest rank with a part.
@@ -51,7 +43,6 @@ struct Fault {
 /// Throws OptionError unless the text is flip:RANK or sleep:RANK:MS.
 Fault parse_fault(const std::string& text);
 
-/// Times of one loop on this rank.
 struct CallTimes {
     /// One value per call. With CallSync::nothing_loop one value: the mean.
     std::vector<double> seconds;
@@ -59,7 +50,6 @@ struct CallTimes {
     double wall_s = 0;           ///< of the whole loop
     int late_begins = 0;         ///< CallSync::window: calls begun after the agreed moment
 
-    /// Appends the times of a later loop.
     void add(const CallTimes& later);
 };
 
@@ -80,10 +70,10 @@ std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& con
 /// What the calls of one rank need. All of it must outlive the calls.
 struct Caller {
     comm::Communicator& data;
-    comm::Communicator& control;                ///< of the same ranks
-    std::span<const comm::Transfer> transfers;  ///< used in turn
-    double clock_offset_s = 0;                  ///< this rank's clock minus the common clock
-    double ahead_s = 0;  ///< CallSync::window: from the announcement to the agreed moment
+    comm::Communicator& control;  ///< of the same ranks
+    const comm::Transfer& transfer;
+    double clock_offset_s = 0;  ///< this rank's clock minus the common clock
+    double ahead_s = 0;         ///< CallSync::window: from the announcement to the agreed moment
     double clock_error_s = 0;
     double sleep_s = 0;  ///< before each call (--fault)
 };
@@ -105,17 +95,6 @@ class Compute {
     void unit();
 
     std::array<float, 512> numbers_;
-};
-
-/// --with-load: a thread that computes on this rank's cores until this object is destroyed.
-class Load {
-  public:
-    Load();
-    /// CPU time of the thread so far.
-    double cpu_seconds();
-
-  private:
-    std::jthread thread_;
 };
 
 /// What drives MPI progress while the rank computes: nothing, polls from the compute loop, or a

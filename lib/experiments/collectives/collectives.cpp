@@ -31,12 +31,6 @@ std::string buckets_text(const std::string& model) {
                        base::human_bytes(bytes));
 }
 
-options::Schema described() {
-    options::Schema schema;
-    return schema.append(vocabulary::collectives_settings())
-        .offer("backend", names_of(comm::backends()));
-}
-
 std::vector<Listing> listings() {
     Listing operations{"Operations (--op):", {}};
     for (const auto operation : chosen_operations("all"))
@@ -48,7 +42,8 @@ std::vector<Listing> listings() {
 
 LaunchNeeds needs(const options::Options& given) {
     const auto settings = given.fields<vocabulary::CollectivesSettings>();
-    const bool alone = settings.backend && comm::backend_named(*settings.backend).one_rank_alone;
+    const bool alone =
+        settings.backend && entry_of(comm::backends(), *settings.backend).one_rank_alone;
     return {.mpi = !alone, .mpi_from_threads = settings.progress == "thread", .threads = 1};
 }
 
@@ -101,7 +96,9 @@ Experiment comm_experiment() {
                 "  mpirun -n 2 ranklab comm --from-model resnet50      a model's gradient buckets\n"
                 "  mpirun -n 2 ranklab comm -b 1M -e 64M -f 4 -n 20 -d bf16\n"
                 "  mpirun -n 2 ranklab comm --nonblocking --mpi-progress thread\n",
-            .options = described(),
+            .options = options::Schema()
+                           .append(vocabulary::collectives_settings())
+                           .offer("backend", names_of(comm::backends())),
             .listings = listings,
             .needs = needs,
             .settle = planned_run};

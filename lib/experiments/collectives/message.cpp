@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
@@ -26,22 +27,14 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50U;
 constexpr std::size_t kMostSizes = 1000;
 constexpr std::array<std::string_view, 4> kReductionWords{"sum", "min", "max", "avg"};
 
-// The entries of `table` that the option `name` lists.
-template <class Table, class WordOf>
-auto chosen(const std::string& given, const char* name, const Table& table, WordOf word_of) {
-    std::vector<std::string> words;
-    for (const auto entry : table) words.emplace_back(word_of(entry));
-    std::vector<typename Table::value_type> entries;
-    for (const auto i : chosen_of(given, name, words)) entries.push_back(table[i]);
+// The values of an enum that the option `name` lists by their words.
+template <class Enum>
+std::vector<Enum> chosen(const std::string& given, const char* name,
+                         std::span<const std::string_view> words) {
+    std::vector<Enum> entries;
+    for (const auto i : chosen_of(given, name, {words.begin(), words.end()}))
+        entries.push_back(static_cast<Enum>(i));
     return entries;
-}
-
-// All values of an enum that counts up from 0.
-template <class Enum, std::size_t count>
-constexpr std::array<Enum, count> all_of() {
-    std::array<Enum, count> all{};
-    for (std::size_t i = 0; i < count; ++i) all[i] = static_cast<Enum>(i);
-    return all;
 }
 
 }  // namespace
@@ -66,16 +59,19 @@ std::string_view summary_of(Operation operation) {
 }
 
 std::vector<Operation> chosen_operations(const std::string& words) {
-    return chosen(words, "op", all_of<Operation, comm::kOperationNames.size()>(), comm::name_of);
+    return chosen<Operation>(words, "op", comm::kOperationNames);
 }
 
 std::vector<DType> chosen_types(const std::string& words) {
-    return chosen(words, "datatype", kTypes, [](DType one) { return base::word_of(one); });
+    std::vector<std::string> names;
+    for (const auto type : kTypes) names.emplace_back(word_of(type));
+    std::vector<DType> types;
+    for (const auto i : chosen_of(words, "datatype", names)) types.push_back(kTypes[i]);
+    return types;
 }
 
 std::vector<Reduction> chosen_reductions(const std::string& words) {
-    return chosen(words, "redop", all_of<Reduction, kReductionWords.size()>(),
-                  [](Reduction one) { return word_of(one); });
+    return chosen<Reduction>(words, "redop", kReductionWords);
 }
 
 bool Message::is_in_parts() const {

@@ -1,8 +1,9 @@
-// What is timed: one operation of one size, element type, reduction and placement.
+// What is timed: one operation of one size, element type, reduction and placement; and its buffers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,5 +63,31 @@ std::vector<Message> messages_of(const Message& form, const std::vector<std::uin
 /// order of the tables.
 std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& settings,
                                   const comm::BackendEntry& backend, int ranks);
+
+struct BufferPlan {
+    comm::Memory memory = comm::Memory::host;
+    std::size_t unalign = 0;  ///< offset in bytes from the start of a page
+};
+
+/// Bytes of a rank's send and receive buffers.
+std::uint64_t memory_of(const Message& message, const BufferPlan& plan);
+
+/// One rank's buffers, used by one message after the other.
+class Buffers {
+  public:
+    /// Allocates `bytes` at once, so that a lack of memory shows before anything is timed.
+    explicit Buffers(const BufferPlan& plan, std::uint64_t bytes = 0);
+
+    /// Returns the message's transfer, which is valid until the next call. Throws EnvironmentError
+    /// if the memory cannot be allocated.
+    comm::Transfer transfer(const Message& message, int root, int rank);
+
+  private:
+    void reserve(std::size_t bytes);
+
+    BufferPlan plan_;
+    std::shared_ptr<char> memory_;  // zeroed, starts at a page
+    std::size_t bytes_ = 0;
+};
 
 }  // namespace ranklab::experiments

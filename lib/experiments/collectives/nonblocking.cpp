@@ -1,9 +1,7 @@
-#include <pthread.h>
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "comm/exchange.hpp"
@@ -40,22 +38,6 @@ std::int64_t Compute::units_of(double seconds) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds / quickest * kTrial));
 }
 
-Load::Load()
-    : thread_([](const std::stop_token& ends) {
-          Compute compute;
-          constexpr std::int64_t kUnits = 1000;
-          while (!ends.stop_requested()) compute.work(kUnits);
-      }) {}
-
-double Load::cpu_seconds() {
-    clockid_t clock{};
-    timespec used{};
-    const bool is_known = pthread_getcpuclockid(thread_.native_handle(), &clock) == 0 &&
-                          clock_gettime(clock, &used) == 0;
-    return is_known ? static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9
-                    : stats::kNone;
-}
-
 namespace {
 
 using base::Clock;
@@ -69,7 +51,7 @@ class Starter {
     double pure() {
         caller_.data.barrier();
         const auto begin = Clock::now();
-        auto request = caller_.data.start(caller_.transfers.front());
+        auto request = caller_.data.start(caller_.transfer);
         request.wait();
         caller_.data.synchronize();
         return base::seconds_since(begin);
@@ -78,7 +60,7 @@ class Starter {
         caller_.data.barrier();
         double tested = 0;
         const auto begin = Clock::now();
-        auto request = caller_.data.start(caller_.transfers.front());
+        auto request = caller_.data.start(caller_.transfer);
         const auto started = Clock::now();
         work_beside(request, units, tested);
         const auto computed = Clock::now();

@@ -1,12 +1,9 @@
 #include "experiments/collectives/options.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <limits>
-#include <string_view>
 
 #include "base/error.hpp"
 #include "base/program.hpp"
@@ -17,20 +14,6 @@ namespace {
 
 using vocabulary::CollectivesSettings;
 using vocabulary::CommonSettings;
-
-// `words`: the options' words for the values of the enum, in order.
-template <class Enum>
-Enum value_of(std::string_view word, std::initializer_list<std::string_view> words) {
-    return static_cast<Enum>(std::ranges::find(words, word) - words.begin());
-}
-
-// Bytes of rotating buffers: twice the L3 cache, so that reused buffers are no longer in the cache.
-std::size_t pool_of(const CollectivesSettings& settings) {
-    if (!settings.rotate_buffers) return 0;
-    constexpr std::size_t kWhereUnknown = std::size_t{64} << 20U;
-    const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    return std::max(kWhereUnknown, 2 * static_cast<std::size_t>(std::max(0L, cache)));
-}
 
 void need_small(const char* option, std::uint64_t value, std::uint64_t most) {
     if (value <= most) return;
@@ -54,15 +37,12 @@ void need_countable(const Message& message, const comm::BackendEntry& backend) {
 }
 
 // Throws OptionError if the backend does not work in that memory.
-MemoryKind settle_memory(CollectivesSettings& settings, const comm::BackendEntry& backend) {
-    const bool on_device = backend.memory == comm::Memory::device;
-    vocabulary::settle(settings.memory, on_device ? "device" : "pageable");
-    const auto kind = value_of<MemoryKind>(*settings.memory, {"pageable", "pinned", "device"});
-    if ((kind == MemoryKind::device) != on_device)
+void settle_memory(CollectivesSettings& settings, const comm::BackendEntry& backend) {
+    const char* const own = backend.memory == comm::Memory::device ? "device" : "pageable";
+    vocabulary::settle(settings.memory, own);
+    if (settings.memory != own)
         throw base::OptionError(fmt::format("backend {} works in {} memory, not --memory {}",
-                                            backend.name, on_device ? "device" : "host",
-                                            *settings.memory));
-    return kind;
+                                            backend.name, own, *settings.memory));
 }
 
 }  // namespace
@@ -80,8 +60,10 @@ CollectivesOptions settle_collectives(const options::Options& given, const Commo
     settled.over_ranks = static_cast<RankReduction>(settings.average.front() - '0');
     settled.warmup = static_cast<int>(*settled.common.warmup);
     settled.calls = static_cast<int>(settings.repetitions);
-    settled.progress = value_of<MpiProgress>(settings.progress, {"none", "poll", "thread"});
-    settled.buffers = {.unalign = settings.unalign, .pool_bytes = pool_of(settings)};
+    settled.progress = settings.progress == "thread" ? MpiProgress::thread
+                       : settings.progress == "poll" ? MpiProgress::poll
+                                                     : MpiProgress::none;
+    settled.buffers.unalign = settings.unalign;
     if (settings.fault) settled.fault = parse_fault(*settings.fault);
     check_rank("--root", settings.root, world_size);
     check_rank("--fault", std::max(settled.fault.flips_on_rank, settled.fault.sleeps_on_rank),
@@ -100,11 +82,11 @@ void settle_backend(CollectivesOptions& settled, comm::Communicator& control) {
     const bool host = settings.memory.value_or("device") != "device";
     if (!settings.backend)  // refuses() of a GPU backend loads a library
         settings.backend = !host && of_gpus.refuses(control).empty() ? of_gpus.name : of_host.name;
-    settled.backend = comm::backend_named(*settings.backend);
+    settled.backend = entry_of(comm::backends(), *settings.backend);
     if (const auto why = settled.backend.refuses(control); !why.empty())
         comm::throw_on_all<base::EnvironmentError>(control, 0, why, {"backend " + of_host.name});
-    comm::all_or_throw(control,
-                       [&] { settled.buffers.kind = settle_memory(settings, settled.backend); });
+    comm::all_or_throw(control, [&] { settle_memory(settings, settled.backend); });
+    settled.buffers.memory = settled.backend.memory;
 }
 
 std::vector<Message> planned_messages(const CollectivesOptions& options, int ranks) {

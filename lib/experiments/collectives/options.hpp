@@ -1,11 +1,14 @@
-// The settled options of `ranklab comm`.
+// The settled options of `ranklab comm`, and the gradient buckets that a training step of a model
+// reduces: a table shipped with ranklab, or one written by `ranklab train --dry-run --buckets
+// FILE`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "experiments/collectives/bucket_table.hpp"
-#include "experiments/collectives/buffers.hpp"
+#include "base/element.hpp"
 #include "experiments/collectives/calls.hpp"
 #include "experiments/collectives/message.hpp"
 #include "options/options.hpp"
@@ -13,7 +16,27 @@
 
 namespace ranklab::experiments {
 
-/// The options of a run, and what follows from them.
+struct BucketRow {
+    std::int64_t parameters = 0;  ///< tensors in the bucket
+    std::int64_t elements = 0;
+    base::Element dtype = base::Element::f32;  ///< element type of transfers
+    std::int64_t bytes = 0;
+};
+
+/// Has at least one row. The rows have the order in which a step reduces the buckets.
+struct BucketTable {
+    std::string model;
+    std::vector<BucketRow> rows;
+};
+
+std::vector<std::string> shipped_models();
+
+/// Returns the table of a shipped model, or of a file if the name has a '/' or ends in .csv. Throws
+/// OptionError for an unknown model, DataError if the file is missing, truncated or no such table.
+BucketTable bucket_table(const std::string& name_or_file);
+
+BucketTable parse_bucket_table(const std::string& text);
+
 struct CollectivesOptions {
     vocabulary::CollectivesSettings settings;
     vocabulary::CommonSettings common;

@@ -11,7 +11,6 @@
 #include "base/program.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/shared/stop_poll.hpp"
-#include "experiments/shared/verdicts.hpp"
 #include "host/process.hpp"
 #include "vocabulary/measurements.hpp"
 
@@ -150,8 +149,14 @@ void add_straggler(results::Run& run, const Sweep& sweep) {
 }
 
 void add_facts(results::Run& run, const Sweep& sweep) {
+    constexpr std::array kPolicies{
+        "nothing between two calls, the loop timed as a whole and divided by its calls",
+        "a barrier after each call, inside its time",
+        "nothing between two calls, each of them timed",
+        "a barrier between two calls, outside their times",
+        "each call begun by all ranks at an agreed moment of a common clock, and timed from there"};
     const auto between = sweep.options.between;
-    add_fact(run, "policy", text_of(between));
+    add_fact(run, "policy", kPolicies.at(base::number_of(between)));
     add_fact(run, "library", sweep.options.backend.library());
     add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
     const double skew = sweep.arrivals.skew_s();
@@ -160,19 +165,11 @@ void add_facts(results::Run& run, const Sweep& sweep) {
     if (sweep.options.model) add_fact(run, "model", sweep.options.model->model);
 }
 
-std::string how_far(const Sweep& sweep) {
-    return sweep.options.model
-               ? "before all buckets were timed"
-               : fmt::format("after {} of {} visits of {} messages", sweep.visits_done,
-                             sweep.visits_planned, sweep.rows.size());
-}
-
 }  // namespace
 
 std::string MessageRow::name() const {
     if (bucket >= 0) return fmt::format("bucket {}", bucket);
     std::string text = message.name();
-    if (loaded) text += ":loaded";
     if (level != "job") text += ":" + level;
     return text;
 }
@@ -180,7 +177,7 @@ std::string MessageRow::name() const {
 bool MessageRow::has_form_of(const MessageRow& other) const {
     Message equal_size = message;
     equal_size.part = other.message.part;
-    return equal_size == other.message && level == other.level && loaded == other.loaded;
+    return equal_size == other.message && level == other.level;
 }
 
 std::string measurement_of(const MessageRow& row) {
@@ -189,7 +186,11 @@ std::string measurement_of(const MessageRow& row) {
 
 void fill_collectives_run(results::Run& run, const Sweep& sweep, comm::Communicator& control) {
     add_checks(run, sweep);
-    mark_early_end(run, sweep.hit_time_limit, sweep.stopped_by, how_far(sweep));
+    mark_early_end(run, sweep.hit_time_limit, sweep.stopped_by,
+                   sweep.options.model
+                       ? "before all buckets were timed"
+                       : fmt::format("after {} of {} visits of {} messages", sweep.visits_done,
+                                     sweep.visits_planned, sweep.rows.size()));
     add_measurements(run, sweep);
     RankMeasurements of_ranks(run, control);
     of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));

@@ -22,9 +22,7 @@ constexpr double kAnnouncement = 100e-6;   // s: a broadcast to all ranks, on a 
 constexpr double kBetweenAsks = 0.25;      // s: between checks for signals and the time limit
 constexpr double kMostGathered = 1 << 20;  // calls x ranks gathered at once: 8 MiB
 constexpr int kRounds = 4;
-constexpr int kFewestARound = 5;     // calls
-constexpr double kLoadedLoop = 0.1;  // s: several time slices of the operating system
-constexpr int kMostLoaded = 100;     // times the number of calls without a load
+constexpr int kFewestARound = 5;  // calls
 
 // The number of calls of each round: up to kRounds rounds, each of at least kFewestARound calls.
 std::vector<int> rounds_of(int calls, bool in_one) {
@@ -71,7 +69,6 @@ class Sweeper : base::Immovable {
                             static_cast<std::int64_t>(order_.size()),
                             static_cast<double>(done) / stop_.seconds(), "visits/s", text_of(done));
         }
-        load_.reset();
         if (std::ranges::all_of(sweep_.rows, [](const MessageRow& row) { return row.us.empty(); }))
             stop_if_asked(control_, "before anything was measured", stop_.signal());
         context_.counting.ends();
@@ -91,28 +88,24 @@ class Sweeper : base::Immovable {
     // The calls of one message, on its level.
     struct PreparedCalls {
         const Level& level;
-        std::vector<comm::Transfer> transfers = {};
+        comm::Transfer transfer = {};
         bool takes_part = false;  // this rank has a part in the operation
     };
 
     void plan() {
         auto& rows = sweep_.rows;
         for (const Level& level : levels_) {
-            for (const bool loaded : {false, true}) {
-                if (loaded && !options_.settings.with_load) continue;
-                const std::size_t first = rows.size();
-                for (const auto& message : planned_messages(options_, level.ranks)) {
-                    const bool rooted = message.operation == comm::Operation::broadcast ||
-                                        message.operation == comm::Operation::reduce;
-                    const auto root = static_cast<int>(options_.settings.root) % level.ranks;
-                    rows.push_back({.message = message,
-                                    .level = level.name,
-                                    .loaded = loaded,
-                                    .root = rooted ? root : -1,
-                                    .bucket = options_.model ? static_cast<int>(rows.size()) : -1});
-                }
-                plan_rounds(first);
+            const std::size_t first = rows.size();
+            for (const auto& message : planned_messages(options_, level.ranks)) {
+                const bool rooted = message.operation == comm::Operation::broadcast ||
+                                    message.operation == comm::Operation::reduce;
+                const auto root = static_cast<int>(options_.settings.root) % level.ranks;
+                rows.push_back({.message = message,
+                                .level = level.name,
+                                .root = rooted ? root : -1,
+                                .bucket = options_.model ? static_cast<int>(rows.size()) : -1});
             }
+            plan_rounds(first);
         }
     }
 
@@ -146,14 +139,14 @@ class Sweeper : base::Immovable {
         if (!level.active) return prepared;
         const int rank = level.data->rank();
         prepared.takes_part = comm::takes_part(row.message.operation, rank, level.ranks);
-        prepared.transfers = buffers.transfers(row.message, std::max(0, row.root), rank);
+        prepared.transfer = buffers.transfer(row.message, std::max(0, row.root), rank);
         return prepared;
     }
 
     Caller caller_of(const PreparedCalls& prepared) const {
         return {.data = *prepared.level.data,
                 .control = *prepared.level.control,
-                .transfers = prepared.transfers,
+                .transfer = prepared.transfer,
                 .clock_offset_s = clocks_.mine(),
                 .ahead_s = ahead_s_,
                 .clock_error_s = clocks_.error_s(),
@@ -163,21 +156,9 @@ class Sweeper : base::Immovable {
 
     void time_message(const Visit& visit) {
         MessageRow& row = sweep_.rows[visit.row];
-        if (row.loaded != (load_ != nullptr))
-            load_ = row.loaded ? std::make_unique<Load>() : nullptr;
         const PreparedCalls prepared = prepare(row, buffers_);
-        const double load_before = load_ ? load_->cpu_seconds() : 0,
-                     begin = measure::clock_seconds();
         const CallTimes times = time_visit(visit, prepared);
-        const double took = measure::clock_seconds() - begin;
-        if (load_) {
-            const double share = std::min(1.0, (load_->cpu_seconds() - load_before) / took);
-            const auto shares =
-                comm::gather_values(control_, prepared.level.active ? share : stats::kNone);
-            row.load_shares.push_back(stats::mean_of_finite(shares));
-        } else {
-            add_arrivals(times, prepared.level);
-        }
+        add_arrivals(times, prepared.level);
         row.late_begins += comm::reduced<double>(control_, times.late_begins, comm::ReduceOp::max);
         add_times(row, times);
         if (row.is_barrier() && options_.between == CallSync::barrier)
@@ -187,25 +168,19 @@ class Sweeper : base::Immovable {
         if (!stop_.interrupted() && has_started_form(row.message)) time_started_form(row, prepared);
     }
 
-    // With a load the calls go on until the operating system has scheduled the load several times.
     CallTimes time_visit(const Visit& visit, const PreparedCalls& prepared) {
         const bool loop = options_.between == CallSync::nothing_loop;
-        double call_s = warm_up(prepared), calls_s = 0, loops_s = 0;
+        double call_s = warm_up(prepared), loops_s = 0;
         int done = 0;
-        const auto wants_more = [&] {
-            return done < visit.calls ||
-                   (load_ && !loop && calls_s < kLoadedLoop && done < kMostLoaded * visit.calls);
-        };
         CallTimes times;
-        while (!stop_.interrupted() && wants_more()) {
-            const int now = calls_at_once(call_s, visit.calls > done ? visit.calls - done : done);
+        while (!stop_.interrupted() && done < visit.calls) {
+            const int now = calls_at_once(call_s, visit.calls - done);
             const auto some = make_calls(prepared, options_.between, now);
             times.add(some);
             done += now;
             loops_s += some.seconds.front() * now;
             const double wall_s = comm::reduced(control_, some.wall_s, comm::ReduceOp::max);
             call_s = wall_s / now;
-            calls_s += wall_s;
             if (wall_s > kBetweenAsks / 2) stop_.ask();
         }
         if (loop) {  // the loop gives one mean over all calls
@@ -254,7 +229,8 @@ class Sweeper : base::Immovable {
     // Compares the arrivals of ranks within a group of the level. Without synchronisation between
     // calls ranks run ahead of each other, so that arrivals show no straggler.
     void add_arrivals(const CallTimes& times, const Level& level) {
-        if (!begins_together(options_.between)) return;
+        if (options_.between == CallSync::nothing_loop || options_.between == CallSync::nothing)
+            return;
         const auto behind = behind_the_first(times, *level.control, clocks_.mine());
         sweep_.arrivals.add(measure::gather_columns(control_, behind), clocks_.error_s());
     }
@@ -276,9 +252,8 @@ class Sweeper : base::Immovable {
         for (std::size_t time = 0; time < checks; ++time, ++checks_) {
             if (time % kBetweenEnds == kBetweenEnds - 1 && stop_.ask()) break;
             if (!prepared.level.active) continue;
-            const auto& transfer = prepared.transfers[time % prepared.transfers.size()];
             const bool flips = options_.fault.flips_on_rank == control_.rank();
-            wrong += wrong_of_call(message, *prepared.level.data, transfer,
+            wrong += wrong_of_call(message, *prepared.level.data, prepared.transfer,
                                    {.started = started, .salt = checks_, .flips_a_bit = flips});
         }
         return comm::reduced(control_, wrong, comm::ReduceOp::sum);
@@ -336,7 +311,6 @@ class Sweeper : base::Immovable {
     measure::JobClocks clocks_;
     Buffers buffers_;
     Compute compute_;
-    std::unique_ptr<Load> load_;
     double ahead_s_;  // from rank 0's announcement of a moment to that moment
     std::vector<Visit> order_;
     std::uint64_t checks_ = 0;  // number of checks made so far

@@ -5,13 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
-#include <map>
 #include <span>
-#include <tuple>
 
 #include "base/numbers.hpp"
-#include "base/text.hpp"
-#include "experiments/collectives/findings.hpp"
 #include "results/run.hpp"
 #include "stats/interval.hpp"
 #include "stats/line_fit.hpp"
@@ -23,6 +19,7 @@ using comm::Operation;
 using results::Rows;
 
 constexpr double kMBpsPerGBps = 1e3;  // 1 B/us is 1 MB/s
+const std::string kLoad = "idle";     // the only value of the column `load` in this version
 
 // Returns an empty summary if the message was not timed.
 stats::Summary summary_of(const results::Run& run, const MessageRow& row) {
@@ -48,15 +45,10 @@ double deviation_percent(const std::vector<double>& samples, double mean) {
 
 std::string mark_of(const MessageRow& row) {
     constexpr double kMany = 0.05;
-    std::vector<std::string> marks;
-    if (row.loaded)
-        marks.push_back(fmt::format("the compute load ran {:.0f} % of the time",
-                                    100 * stats::mean_of_finite(row.load_shares)));
     const double late = row.late_begins / base::real(row.us.size());
-    if (late > kMany)
-        marks.push_back(
-            fmt::format("{:.0f} % of the calls began after the agreed moment", 100 * late));
-    return base::join(marks, "; ");
+    return late > kMany
+               ? fmt::format("{:.0f} % of the calls began after the agreed moment", 100 * late)
+               : "";
 }
 
 results::Table messages_table(const results::Run& run, const Sweep& sweep) {
@@ -69,7 +61,7 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
         const auto spread = [&](double value) { return row.us.size() == 1 ? stats::kNone : value; };
         table.add({std::string(comm::name_of(m.operation)),
                    row.level,
-                   row.load(),
+                   kLoad,
                    dtype_of(m),
                    std::string(m.redop()),
                    whole(row.root),
@@ -119,7 +111,7 @@ results::Table nonblocking_table(const Sweep& sweep) {
         const std::string mark = overlap_mark(median(overall), median(compute), median(pure));
         const auto percent =
             mark.empty() ? stats::estimate_median(overlap) : stats::MedianEstimate();
-        table.add({std::string(comm::name_of(row.message.operation)), row.level, row.load(),
+        table.add({std::string(comm::name_of(row.message.operation)), row.level, kLoad,
                    dtype_of(row.message), std::string(row.message.redop()),
                    std::int64_t{row.message.ranks}, whole(row.message.bytes()),
                    sweep.options.settings.progress, whole(overall.size()), median(overall),
@@ -168,10 +160,9 @@ void add_fit(Rows& table, const results::Run& run, std::span<const MessageRow> r
     const auto bandwidth = [&](double beta) {
         return is_known ? 1 / beta / kMBpsPerGBps : stats::kNone;
     };
-    table.add({std::string(comm::name_of(message.operation)), row.level, row.load(),
-               dtype_of(message), std::string(message.redop()),
-               message.in_place ? "in-place" : "out-of-place", whole(fit.n), fit.alpha,
-               fit.alpha_ci.low, fit.alpha_ci.high, bandwidth(fit.beta),
+    table.add({std::string(comm::name_of(message.operation)), row.level, kLoad, dtype_of(message),
+               std::string(message.redop()), message.in_place ? "in-place" : "out-of-place",
+               whole(fit.n), fit.alpha, fit.alpha_ci.low, fit.alpha_ci.high, bandwidth(fit.beta),
                bandwidth(fit.beta_ci.high), bandwidth(fit.beta_ci.low),
                is_known ? fit.alpha / fit.beta : stats::kNone, 100 * fit.worst, mark_of(fit)});
 }
@@ -189,58 +180,6 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
         rest = rest.subspan(form.size());
     }
     return std::move(table).table();
-}
-
-// Times by level, load and type: only reductions by sum, out of place if that form exists.
-using Group = std::tuple<std::string, std::string, std::string>;
-std::map<Group, TimedMessages> timed_of(const results::Run& run, const Sweep& sweep) {
-    std::map<Group, TimedMessages> all;
-    for (const auto& row : sweep.rows) {
-        const auto& [operation, dtype, reduction, in_place, ranks, part] = row.message;
-        if (row.us.empty() || ranks < 2 || (in_place && comm::has_form(operation, false)) ||
-            reduction != Reduction::sum)
-            continue;
-        // Rounded down to equal parts per rank, so that operations compare at one size.
-        const std::uint64_t parts = static_cast<std::uint64_t>(ranks) * comm::size_of(dtype);
-        const std::uint64_t bytes = std::max(parts, row.message.bytes() / parts * parts);
-        all[{row.level, row.load(), dtype_of(row.message)}][{operation, bytes}] =
-            summary_of(run, row);
-    }
-    return all;
-}
-
-std::string warning_of(const std::vector<GuidelineRow>& broken, const std::string& library) {
-    const auto& worst = *std::ranges::max_element(broken, {}, &GuidelineRow::ratio);
-    return fmt::format(
-        "{} guideline(s) violated (table guidelines), worst {} at {} by {:.2f} times: another "
-        "algorithm of the library may be faster; try {}",
-        broken.size(), worst.guideline, base::human_bytes(static_cast<double>(worst.bytes)),
-        worst.ratio(), tuning_of(worst.left, library));
-}
-
-// Adds the table `guidelines`, if it has rows, and a warning of violations.
-void add_guidelines(results::Run& run, const Sweep& sweep) {
-    const std::string library = sweep.options.backend.library();
-    results::Rows table("guidelines");
-    std::vector<GuidelineRow> broken;
-    for (const auto& [group, timed] : timed_of(run, sweep)) {
-        const auto& [level, load, dtype] = group;
-        for (const auto& row : check_guidelines(timed)) {
-            table.add({row.guideline, level, load, dtype, static_cast<std::int64_t>(row.bytes),
-                       row.left_us, row.right_us, row.ratio(), row.verdict,
-                       row.is_violated() ? tuning_of(row.left, library) : ""});
-            if (row.is_violated()) broken.push_back(row);
-        }
-    }
-    if (table.size() == 0) return;
-    run.tables.push_back(std::move(table).table());
-    if (!broken.empty()) run.warnings.push_back(warning_of(broken, library));
-}
-
-// Guidelines compare whole operations: the slowest rank's time of calls that all ranks begin
-// together.
-bool allows_guidelines(const CollectivesOptions& options) {
-    return options.over_ranks == RankReduction::longest && begins_together(options.between);
 }
 
 results::Table clocks_table(const Sweep& sweep) {
@@ -263,7 +202,6 @@ void add_collectives_tables(results::Run& run, const Sweep& sweep) {
     } else {
         run.tables.push_back(messages_table(run, sweep));
         run.tables.push_back(fits_table(run, sweep));
-        if (allows_guidelines(options)) add_guidelines(run, sweep);
     }
     if (std::ranges::any_of(sweep.rows,
                             [](const MessageRow& row) { return row.started.has_value(); }))

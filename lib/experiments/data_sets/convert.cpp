@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "data/make/convert.hpp"
+#include "data/make/tools.hpp"
 #include "experiments/data_sets/data_sets.hpp"
 
 namespace ranklab::experiments {
@@ -47,11 +47,8 @@ data::ConvertSpec spec_of(const options::Options& given, const ConvertSettings& 
 
 Runs convert(const data::ConvertSpec& spec, const RunContext& around) {
     const bool to_npy = is_hdf5_name(spec.inputs.front().string());
-    std::string text;
-    for (const auto& one : to_npy ? data::hdf5_to_npy(around.control, spec, around.progress)
-                                  : data::npy_to_hdf5(around.control, spec, around.progress))
-        text += fmt::format("{} -> {} [{}]\n", one.from, one.to, fmt::join(one.shape, ", "));
-    return {.text = text};
+    return {.text = to_npy ? data::hdf5_to_npy(around.control, spec, around.progress)
+                           : data::npy_to_hdf5(around.control, spec, around.progress)};
 }
 
 }  // namespace

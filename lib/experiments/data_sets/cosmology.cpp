@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/volume_form.hpp"
-#include "data/make/cosmology.hpp"
+#include "data/make/tools.hpp"
 #include "experiments/data_sets/data_sets.hpp"
 
 namespace ranklab::experiments {

@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "data/make/image_files.hpp"
+#include "data/make/tools.hpp"
 #include "experiments/data_sets/data_sets.hpp"
 
 namespace ranklab::experiments {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "data/make/token_file.hpp"
+#include "data/make/tools.hpp"
 #include "experiments/data_sets/data_sets.hpp"
 
 namespace ranklab::experiments {

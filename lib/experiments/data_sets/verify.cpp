@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
-#include "data/formats/verify.hpp"
+#include "data/make/tools.hpp"
 #include "experiments/data_sets/data_sets.hpp"
 
 namespace ranklab::experiments {

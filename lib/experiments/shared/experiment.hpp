@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/progress.hpp"
 #include "comm/communicator.hpp"
 #include "host/process.hpp"
@@ -60,6 +61,13 @@ std::vector<std::string> names_of(const std::vector<Entry>& catalogue) {
     std::vector<std::string> names;
     for (const auto& entry : catalogue) names.push_back(entry.name);
     return names;
+}
+/// Returns the catalogue's entry of that name, which the schema has checked.
+template <class Entry>
+Entry entry_of(const std::vector<Entry>& catalogue, const std::string& name) {
+    for (const auto& entry : catalogue)
+        if (entry.name == name) return entry;
+    throw base::OptionError("unknown name '" + name + "'; --list shows what there is");
 }
 /// The indexes of the names in `list` ("a,b"; "all": every name), each once, in the order of
 /// `names`. Throws OptionError for another word. Types may have nccl-tests' names, too.

@@ -1,4 +1,4 @@
-#include "experiments/shared/verdicts.hpp"
+#include "experiments/shared/measurements.hpp"
 
 #include <fmt/format.h>
 

@@ -44,8 +44,8 @@ Room room_at(const fs::path& directory) {
 }
 
 void check_room(const StorageOptions& options) {
-    const Footprint needed = footprint(options.job, options.entry);
-    const Room room = room_at(options.job.directory);
+    const Footprint needed = footprint(options, options.entry);
+    const Room room = room_at(options.directory);
     if (needed.records <= room.free) return;
     throw base::EnvironmentError(
         fmt::format("{} needs {}, and {} has {} free; free some space, or give another --directory",
@@ -68,7 +68,7 @@ std::optional<std::int64_t> record_in(const fs::path& path, const io::StrategyEn
 // The file that marks a folder as ranklab's, for one kind of record file. It holds a number:
 // ranklab io wrote the records below this number.
 fs::path mark_of(const StorageOptions& options) {
-    return options.job.directory / (".ranklab-io" + options.entry.extension);
+    return options.folder() / (".ranklab-io" + options.entry.extension);
 }
 
 std::int64_t read_mark(const StorageOptions& options) {
@@ -86,14 +86,14 @@ void write_mark(const StorageOptions& options, std::int64_t below) {
 
 // The records that the strategy replaces and removes have a smaller number than this.
 std::int64_t replaced_below(const StorageOptions& options) {
-    return options.entry.shared_file ? 1 : options.job.files;
+    return options.entry.shared_file ? 1 : options.files;
 }
 
 // Calls found(path, number) for each file of the folder with the name of a record of the
 // strategy below `below`.
 void for_each_record(const StorageOptions& options, std::int64_t below, const auto& found) {
     std::error_code unknown;
-    for (fs::directory_iterator at(options.job.directory, unknown), end; at != end;
+    for (fs::directory_iterator at(options.directory, unknown), end; at != end;
          at.increment(unknown))
         if (const auto number = record_in(at->path(), options.entry);
             number && *number < below && !at->is_directory(unknown))
@@ -101,9 +101,8 @@ void for_each_record(const StorageOptions& options, std::int64_t below, const au
 }
 
 void need_records(const StorageOptions& options) {
-    const fs::path first =
-        options.job.directory /
-        ((options.entry.shared_file ? "data" : "data00000") + options.entry.extension);
+    const fs::path first = options.folder() / ((options.entry.shared_file ? "data" : "data00000") +
+                                               options.entry.extension);
     std::error_code unknown;
     if (fs::exists(first, unknown)) return;
     throw base::DataError(fmt::format("there is no {}; first write it with --strategy {} --keep",
@@ -121,8 +120,8 @@ Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy) {
 }
 
 void check_fits(const StorageOptions& options) {
-    const Footprint needed = footprint(options.job, options.entry);
-    const Room room = room_at(options.job.directory);
+    const Footprint needed = footprint(options, options.entry);
+    const Room room = room_at(options.directory);
     if (needed.records <= std::max(room.whole, kAbsurd)) return;
     throw base::OptionError(
         fmt::format("{} needs {}, and the file system of {} has {} in all; take fewer --files "
@@ -147,17 +146,15 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
     comm::all_or_throw(control_, [&] {
         if (control_.rank() != 0) return;
         if (options_.write()) check_room(options_);
-        make(options_.job.directory);
+        make(options_.directory);
         // With several strategies a folder of each lies in --directory.
-        const bool is_of_several =
-            options_.job.directory.filename().string() == options_.entry.name;
+        const bool is_of_several = options_.folder().filename().string() == options_.entry.name;
         if (made_.size() > (is_of_several ? 2U : 1U) && !options_.common.quiet)
             base::log::info(fmt::format("{} did not exist; made it and the folder {}",
                                         made_.back().string(), made_.front().string()));
         if (!options_.write()) return need_records(options_);
-        const char* folder = options_.job.directory.c_str();
-        if (::access(folder, W_OK | X_OK) != 0)
-            base::throw_errno("access", folder, errno, "directory");
+        if (::access(options_.directory.c_str(), W_OK | X_OK) != 0)
+            base::throw_errno("access", options_.directory, errno, "directory");
         write_mark(options_, std::max(read_mark(options_), replaced_below(options_)));
     });
 }

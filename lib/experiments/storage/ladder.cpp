@@ -25,14 +25,6 @@ const results::Run& baseline_of(const std::vector<results::Run>& runs) {
     return found == runs.end() ? runs.front() : *found;
 }
 
-// Facts of the comparison: its baseline, the file systems of its files.
-std::vector<results::Fact> facts_of_ladder(const std::vector<results::Run>& runs) {
-    std::set<std::string> found;
-    for (const auto& run : runs) found.insert(run.fact("storage", "file_system"));
-    return {{"ladder", "baseline", baseline_of(runs).setting("strategy")},
-            {"storage", "file_system", base::join({found.begin(), found.end()}, " ")}};
-}
-
 // The limit in the run's table `ceilings`, and why other ceilings are no limits.
 struct Nearest {
     std::string ceiling = "n/a";
@@ -54,12 +46,6 @@ Nearest nearest_ceiling(const results::Run& run) {
         }
     }
     return found;
-}
-
-std::string mark_of(const results::Run& run, const Nearest& nearest) {
-    std::vector<std::string> marks = run.warnings;
-    marks.insert(marks.end(), nearest.marks.begin(), nearest.marks.end());
-    return base::join(marks, "; ");
 }
 
 // Each warning once, with its strategy or the number of runs that have it.
@@ -93,6 +79,8 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
         const auto* job = run.find(vocabulary::kJobTime);
         const auto summary = job == nullptr ? stats::Summary{} : job->summary;
         const Nearest nearest = nearest_ceiling(run);
+        auto marks = run.warnings;
+        marks.insert(marks.end(), nearest.marks.begin(), nearest.marks.end());
         const bool reads = run.find(vocabulary::kReadRate) != nullptr;
         const std::string fsync = run.setting("fsync") == "true" ? "yes" : "no";
         table.add({run.setting("strategy"),
@@ -109,7 +97,7 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
                    nearest.ceiling,
                    nearest.percent,
                    run.verified_text(),
-                   mark_of(run, nearest),
+                   base::join(marks, "; "),
                    run.median(vocabulary::kReadRate),
                    reads ? run.fact("storage", "cache") : "",
                    job == nullptr ? "" : fsync,
@@ -126,7 +114,10 @@ results::Table ladder_table(const std::vector<results::Run>& runs) {
 results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, int signal) {
     results::Run all;
     all.tables.push_back(ladder_table(runs));
-    all.context = facts_of_ladder(runs);
+    std::set<std::string> systems;
+    for (const auto& run : runs) systems.insert(run.fact("storage", "file_system"));
+    all.context = {{"ladder", "baseline", baseline_of(runs).setting("strategy")},
+                   {"storage", "file_system", base::join({systems.begin(), systems.end()}, " ")}};
     all.warnings = shared_warnings(runs);
     const auto is_cut = [](const auto& run) { return !run.cut_short().empty(); };
     const auto cut = std::ranges::count_if(runs, is_cut);

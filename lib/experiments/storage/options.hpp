@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "io/job.hpp"
 #include "io/strategy.hpp"
 #include "options/options.hpp"
 #include "results/run.hpp"
@@ -14,11 +13,9 @@
 namespace ranklab::experiments {
 
 /// The settled options of one strategy of the command, and what follows from them.
-struct StorageOptions : vocabulary::StorageSettings {
+struct StorageOptions : io::Job {
     vocabulary::CommonSettings common;
     std::vector<results::Setting> config;  ///< settings as the run stores them
-
-    io::Job job;
     io::StrategyEntry entry;
 
     bool write() const { return !read_only; }

@@ -102,22 +102,13 @@ std::int64_t ReadPlan::count() const {
     return sum;
 }
 
-WrittenBy planned_writers(const StorageOptions& options, comm::Communicator& control) {
+WrittenBy writers_of(const StorageOptions& options, comm::Communicator& control) {
     const int writers = options.entry.participants(control.world_size());
     return {.node = comm::gather_texts(control, host::host_name()),
-            .writer = shared_out(options.job.files, numbers(0, writers)),
+            .writer = shared_out(options.files, numbers(0, writers)),
             .writers = writers,
-            .together = options.entry.by_rows(options.job),
+            .together = options.entry.by_rows(options),
             .known = options.write()};
-}
-
-void note_writers(WrittenBy& written, const io::Strategy& strategy, comm::Communicator& control) {
-    const auto mine = strategy.written();
-    if (!mine) return;  // on all ranks: they have the same strategy
-    const auto all = comm::gather_values(control, *mine);
-    for (std::size_t rank = 0; rank < all.size(); ++rank)
-        for (const Share& share : all[rank])
-            std::fill_n(written.writer.begin() + share.first, share.count, static_cast<int>(rank));
 }
 
 ReadPlan plan_in_order(const WrittenBy& written, int rank) {

@@ -10,7 +10,6 @@
 #include "base/numbers.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/storage/options.hpp"
-#include "io/strategy.hpp"
 
 namespace ranklab::experiments {
 
@@ -45,10 +44,8 @@ struct WrittenBy {
     bool known = true;              ///< false: an earlier run wrote
 };
 
-/// Returns the writers that base::share_of gives. Collective.
-WrittenBy planned_writers(const StorageOptions& options, comm::Communicator& control);
-/// Corrects the writers by what the strategy reports after a writing. Collective.
-void note_writers(WrittenBy& written, const io::Strategy& strategy, comm::Communicator& control);
+/// Collective.
+WrittenBy writers_of(const StorageOptions& options, comm::Communicator& control);
 
 /// Plans that each rank reads its base::share_of the records.
 ReadPlan plan_in_order(const WrittenBy& written, int rank);

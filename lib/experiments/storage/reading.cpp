@@ -58,7 +58,7 @@ ReadPass Repeater::read(const ReadPlan& plan, bool compare) {
         const auto before = io::delivered_bytes();
         read_records(plan, pass);
         const auto after = io::delivered_bytes();
-        pass.cache.requested = pass.records * options_.entry.bytes_per_record(options_.job.size);
+        pass.cache.requested = pass.records * options_.entry.bytes_per_record(options_.size);
         pass.cache.delivered.reset();
         if (before && after) pass.cache.delivered = *after - *before;
     });
@@ -66,7 +66,7 @@ ReadPass Repeater::read(const ReadPlan& plan, bool compare) {
 }
 
 void Repeater::read_records(const ReadPlan& plan, ReadPass& pass) {
-    values_.resize(static_cast<std::size_t>(options_.job.values_per_record()));
+    values_.resize(static_cast<std::size_t>(options_.values_per_record()));
     const auto reader = strategy_->reader(pass.times);
     pass.records = plan.count();
     for (const auto& share : plan.records) {
@@ -86,22 +86,21 @@ void Repeater::read_record(io::Reader& reader, std::int64_t id, ReadPass& pass) 
         if (pass.compared) compare_record(id, pass);
     } catch (const base::DataError& error) {
         ++pass.wrong_records;
-        pass.wrong += options_.job.values_per_record();
+        pass.wrong += options_.values_per_record();
         if (pass.first_wrong.empty()) pass.first_wrong = error.what();
     }
 }
 
 void Repeater::compare_record(std::int64_t id, ReadPass& pass) {
     expected_.resize(values_.size());
-    io::fill_record(grid_, options_.entry.order, options_.job.files, id, 0, options_.job.size,
-                    expected_);
+    io::fill_record(grid_, options_.entry.order, options_.files, id, 0, options_.size, expected_);
     if (std::memcmp(values_.data(), expected_.data(), values_.size() * sizeof(double)) == 0) return;
     ++pass.wrong_records;
     for (std::size_t i = 0; i < values_.size(); ++i) {
         if (std::memcmp(&values_[i], &expected_[i], sizeof(double)) == 0) continue;
         ++pass.wrong;
         if (!pass.first_wrong.empty()) continue;
-        const auto size = static_cast<std::size_t>(options_.job.size);
+        const auto size = static_cast<std::size_t>(options_.size);
         pass.first_wrong = fmt::format("{}, record {}, row {}, column {}: {} instead of {}",
                                        strategy_->file_of(id).string(), id, i / size, i % size,
                                        values_[i], expected_[i]);
@@ -122,7 +121,7 @@ void Repeater::for_each_file(const ReadPlan& plan,
 
 io::CacheEvidence Repeater::evidence_before(const ReadPlan& plan) const {
     io::CacheEvidence evidence;
-    evidence.file_system = base::file_system_at(options_.job.directory);
+    evidence.file_system = base::file_system_at(options_.directory);
     for_each_file(plan, [&](const fs::path& path) {
         const auto one = io::residency_of(path);
         if (!one) evidence.before = std::nullopt;

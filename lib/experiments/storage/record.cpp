@@ -17,7 +17,6 @@
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/shared/stop_poll.hpp"
-#include "experiments/shared/verdicts.hpp"
 #include "host/process.hpp"
 #include "measure/samples.hpp"
 #include "vocabulary/measurements.hpp"
@@ -54,7 +53,7 @@ void add_rate(results::Run& run, std::string_view name, const std::vector<double
 
 // Rates count 8 B per value, however the file encodes it.
 std::vector<double> mib_of_numbers(std::vector<double> records, const StorageOptions& options) {
-    for (double& count : records) count *= 8 * base::real(options.job.values_per_record()) / kMiB;
+    for (double& count : records) count *= 8 * base::real(options.values_per_record()) / kMiB;
     return records;
 }
 
@@ -118,13 +117,13 @@ Comparison comparison_of(const StorageRecord& record, const StorageOptions& opti
             all.readers += (all.readers.empty() ? "" : ", and ") + words;
     }
     const auto sums = measure::sums_of_ranks(control, {records, wrong, wrong_records});
-    all.elements = sums[0] * base::real(options.job.values_per_record());
+    all.elements = sums[0] * base::real(options.values_per_record());
     all.wrong = sums[1];
     all.wrong_records = sums[2];
     const auto writings =
         options.write() ? record.writings.size() - record.warmup(options) : std::size_t{1};
     all.complete = options.verify() && writings > 0 && sums[0] > 0 &&
-                   sums[0] >= base::real(options.job.files) * base::real(writings);
+                   sums[0] >= base::real(options.files) * base::real(writings);
     for (const auto& text : comm::gather_texts(control, mine))
         if (all.first.empty()) all.first = text;
     return all;
@@ -153,9 +152,8 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
 // Adds the folder, the file systems on which the ranks find it, and properties of the strategy.
 void add_facts(results::Run& run, const StorageOptions& options, comm::Communicator& control) {
     std::error_code unknown;
-    const auto folder =
-        std::filesystem::absolute(options.job.directory, unknown).lexically_normal();
-    const auto all = comm::gather_texts(control, base::file_system_at(options.job.directory).name);
+    const auto folder = std::filesystem::absolute(options.directory, unknown).lexically_normal();
+    const auto all = comm::gather_texts(control, base::file_system_at(options.directory).name);
     const std::set<std::string> found(all.begin(), all.end());
     const auto& entry = options.entry;
     const auto add = [&](const vocabulary::FactName& name, std::string value) {
@@ -164,7 +162,7 @@ void add_facts(results::Run& run, const StorageOptions& options, comm::Communica
     add(fact::kFileDirectory, folder.string());
     add(fact::kFileSystem, base::join({found.begin(), found.end()}, " "));
     add(fact::kParticipants, fmt::to_string(entry.participants(control.world_size())));
-    add(fact::kWorkerProcesses, fmt::to_string(entry.workers(options.job)));
+    add(fact::kWorkerProcesses, fmt::to_string(entry.workers(options)));
     add(fact::kBytesPerValue, fmt::to_string(entry.bytes_per_value));
     run.add_fact(fact::kIsBaseline, vocabulary::yes_or_no(entry.baseline));
 }

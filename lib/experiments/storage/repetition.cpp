@@ -36,8 +36,8 @@ Repeater::Repeater(const StorageOptions& options, comm::Communicator& control,
       progress_(progress),
       writers_(options.entry.participants(control.world_size())),
       ranks_(control.split(writes() ? 0 : 1, control.rank())),
-      grid_(options.job.size),
-      written_(planned_writers(options, control)),
+      grid_(options.size),
+      written_(writers_of(options, control)),
       poll_(*ranks_) {
     renew();
 }
@@ -54,10 +54,10 @@ Repeater::~Repeater() {
 void Repeater::renew() {
     times_ = {};
     events_.clear();
-    if (options_.job.trace) times_.keep(events_);
+    if (options_.trace) times_.keep(events_);
     done_ = 0;
     strategy_ = options_.entry.make(
-        options_.job, {*ranks_, times_, [this](std::int64_t more) { records_done(more); }});
+        options_, {*ranks_, times_, [this](std::int64_t more) { records_done(more); }});
 }
 
 Repeater::Traced Repeater::traced() const {
@@ -116,7 +116,6 @@ Writing Repeater::write(Turn turn) {
             throw;
         }
     });
-    note_writers(written_, *strategy_, control_);
     progress_.finish();
     return writing;
 }
@@ -158,8 +157,7 @@ void Repeater::measure_ceilings(std::vector<io::Ceilings>& measured) {
         if (!writes()) return;
         const auto times = (kFewest + options_.repetitions - 1) / options_.repetitions;
         for (std::int64_t i = 0; i < times; ++i)
-            measured.push_back(
-                io::measure_ceilings(*ranks_, options_.job, options_.entry, between));
+            measured.push_back(io::measure_ceilings(*ranks_, options_, options_.entry, between));
     });
 }
 
@@ -172,10 +170,8 @@ void Repeater::records_done(std::int64_t more) {
 
 void Repeater::show_done(std::int64_t more) {
     done_ += more;
-    const std::int64_t files = options_.job.files;
-    const std::int64_t share = options_.entry.parallel && !options_.job.dynamic
-                                   ? base::share_of(files, ranks_->rank(), writers_).count
-                                   : files;
+    const std::int64_t files = options_.files;
+    const std::int64_t share = base::share_of(files, ranks_->rank(), writers_).count;
     const std::int64_t of_all = done_ * files / std::max(done_, share);
     progress_.update((turn_.number - 1) * files + of_all, turn_.of * files,
                      static_cast<double>(done_) / base::seconds_since(begin_), "files/s",
@@ -209,8 +205,7 @@ void Repeater::remove() {
             if (control_.rank() == 0) remove_if_there(strategy_->file_of(0));
             return;
         }
-        const auto share =
-            base::share_of(options_.job.files, control_.rank(), control_.world_size());
+        const auto share = base::share_of(options_.files, control_.rank(), control_.world_size());
         for (std::int64_t id = share.first; id < share.end(); ++id) {
             const fs::path path = strategy_->file_of(id);
             remove_if_there(path);
@@ -226,10 +221,10 @@ std::string Repeater::files_left() const {
         return fmt::format("{} was not finished and is removed", strategy_->file_of(0).string());
     std::int64_t there = 0;
     std::error_code unknown;
-    for (std::int64_t id = 0; id < options_.job.files; ++id)
+    for (std::int64_t id = 0; id < options_.files; ++id)
         there += fs::exists(strategy_->file_of(id), unknown) ? 1 : 0;
-    return fmt::format("{} of {} files are in {}{}", there, options_.job.files,
-                       options_.job.directory.string(), options_.job.rename ? ", each whole" : "");
+    return fmt::format("{} of {} files are in {}{}", there, options_.files, options_.directory,
+                       options_.rename ? ", each whole" : "");
 }
 
 }  // namespace ranklab::experiments

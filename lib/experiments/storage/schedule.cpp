@@ -11,8 +11,8 @@
 #include "base/error.hpp"
 #include "base/handle.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/shared/measurements.hpp"
 #include "experiments/shared/stop_poll.hpp"
-#include "experiments/shared/verdicts.hpp"
 #include "experiments/storage/folder.hpp"
 #include "experiments/storage/repetition.hpp"
 

@@ -15,13 +15,6 @@
 namespace ranklab::experiments {
 namespace {
 
-options::Schema described() {
-    auto names = names_of(io::strategies());
-    names.emplace_back("all");
-    options::Schema schema;
-    return schema.append(vocabulary::storage_settings()).offer("strategy", std::move(names));
-}
-
 LaunchNeeds needs(const options::Options& given) {
     const auto chosen = chosen_strategies(given.fields<vocabulary::StorageSettings>().strategy);
     return {.mpi = std::ranges::any_of(chosen, &io::StrategyEntry::parallel), .threads = 1};
@@ -34,7 +27,7 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
     comm::all_or_throw(control, [&] {
         settled = settle_storage(given, common);
         for (const auto& options : settled.strategies) {
-            bytes = std::max(bytes, footprint(options.job, options.entry).records);
+            bytes = std::max(bytes, footprint(options, options.entry).records);
             if (options.write()) check_fits(options);
         }
         if (control.rank() > 0) return;
@@ -49,9 +42,9 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
                 for (const auto& one : strategies)
                     if (const int writers = one.entry.participants(context.control.world_size());
                         context.control.rank() < writers)
-                        need = std::max(need, 8 * base::real(one.job.values_per_record()) *
-                                                  (1 + one.entry.workers(one.job)) /
-                                                  (one.entry.by_rows(one.job) ? writers : 1));
+                        need = std::max(need, 8 * base::real(one.values_per_record()) *
+                                                  (1 + one.entry.workers(one)) /
+                                                  (one.entry.by_rows(one) ? writers : 1));
                 need_memory(context.control, need, "a record per process", {"size", "workers"},
                             strategies.front().common.force);
                 return run_schedule(settled, context);
@@ -61,6 +54,8 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
 }  // namespace
 
 Experiment io_experiment() {
+    auto strategies = names_of(io::strategies());
+    strategies.emplace_back("all");
     return {
         .command = "io",
         .summary =
@@ -79,7 +74,9 @@ Experiment io_experiment() {
             "device, or exit code 7\n"
             "  ranklab report results/ranklab.h5 --plots plots                the ladder's "
             "picture\n",
-        .options = described(),
+        .options = options::Schema()
+                       .append(vocabulary::storage_settings())
+                       .offer("strategy", std::move(strategies)),
         .listings =
             [] {
                 return std::vector{listing_of("Strategies, in ladder order:", io::strategies())};

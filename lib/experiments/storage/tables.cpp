@@ -134,8 +134,7 @@ results::Table reads_table(const StorageRecord& record, const StorageOptions& op
         const double slowest = seconds[i];
         const io::CacheEvidence& seen = caches[i];
         const double mib = base::real(seen.requested) / kMiB,
-                     numbers_mib =
-                         8 * records[i] * base::real(options.job.values_per_record()) / kMiB;
+                     numbers_mib = 8 * records[i] * base::real(options.values_per_record()) / kMiB;
         table.add(
             {std::int64_t{read.repetition}, read.kind, order_of(read.who), slowest, mib,
              slowest > 0 ? numbers_mib / slowest : stats::kNone,
@@ -188,7 +187,7 @@ results::Table ceilings_table(const StorageRecord& record, const StorageOptions&
                                   fastest(&Writing::slowest_create_s)};
     const auto ceilings = io::best_of(record.ceilings);
     results::Rows table("ceilings");
-    for (const auto& one : io::shares_of(ceilings, options.job, options.entry, times)) {
+    for (const auto& one : io::shares_of(ceilings, options, options.entry, times)) {
         const bool files = one.kind == io::CeilingKind::create;
         const char* binds = one.nearest ? "yes" : one.mark.empty() ? "" : "not the limit";
         table.add({std::string(io::name_of(one.kind)),

@@ -65,11 +65,11 @@ Checkpoint::Checkpoint(const TrainingOptions& options, std::int64_t samples, con
     comm::all_or_throw(control_, [&] {
         if (control_.rank() > 0) return;
         file_.prepare(expected_bytes(model, control_.world_size()));
-        if (!options.settings.resume && file_.set_aside_first())
-            base::log::warn(
-                fmt::format("{} exists, but --resume is not given: the run starts from the "
-                            "beginning, and keeps the file as {} when it writes its own",
-                            path().string(), CheckpointFile::kPrevious));
+        if (!options.settings.resume && std::filesystem::exists(path()))
+            throw base::OptionError(
+                fmt::format("{} exists; continue its run with --resume, or name another folder",
+                            path().string()),
+                {"checkpoint"});
     });
     if (!options.settings.resume) return;
     on_file([this] {

@@ -1,21 +1,93 @@
-// --checkpoint DIR: writes the file, and restores the run that --resume continues.
+// --checkpoint DIR: the file, which is an HDF5 file and its checksum (docs/checkpoint.md), the
+// state of a training run in it, and the run that --resume continues. Reading throws DataError or
+// Hdf5Error if the file is another model's, and then leaves the state partly changed.
 #pragma once
 
+#include <ATen/core/Generator.h>
+
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "comm/communicator.hpp"
-#include "experiments/training/checkpoint_file.hpp"
 #include "experiments/training/options.hpp"
+#include "hdf5/file.hpp"
+#include "nn/model.hpp"
+#include "train/optimizer.hpp"
 
 namespace ranklab::experiments {
+
+/// FOLDER/checkpoint.h5. Has one writer at a time; a new file is written under another name, synced
+/// and renamed. Errors name --checkpoint.
+class CheckpointFile {
+  public:
+    /// An attribute of the root group, and its value.
+    static constexpr const char* kSchemaName = "ranklab_checkpoint_schema";
+    static constexpr std::int64_t kSchema = 4;
+
+    explicit CheckpointFile(const std::filesystem::path& folder);
+
+    const std::filesystem::path& path() const { return path_; }
+
+    /// Called before the work: makes the folder and removes the temporary files of killed writers.
+    /// Throws EnvironmentError if a file of `expected_bytes` could not be written now.
+    void prepare(std::uint64_t expected_bytes) const;
+
+    /// Returns nothing if there is no file yet. Throws DataError unless the file is complete,
+    /// undamaged and of this schema.
+    std::optional<hdf5::File> open() const;
+
+    /// Writes an HDF5 file and its checksum. Returns the bytes of both once they are on the disk.
+    /// If it throws, the last file is still there.
+    std::uint64_t write(std::span<const std::byte> image) const;
+
+  private:
+    std::filesystem::path path_;
+};
+
+/// Values of options ("--lr") and facts ("ranks") by name.
+using CheckpointSettings = std::map<std::string, std::string>;
+
+void write_settings(const hdf5::Group& root, const CheckpointSettings& settings);
+/// Throws OptionError if settings differ; the message has their values in both runs.
+void check_same_settings(const CheckpointSettings& now, const hdf5::Group& root);
+
+/// Writes an array per parameter.
+void write_parameters(const hdf5::Group& group, const nn::Model& model);
+/// Write and read parameters, buffers and the optimizer's state.
+void write_training(const hdf5::Group& root, const nn::Model& model, train::Optimizer& optimizer);
+void read_training(const hdf5::Group& root, nn::Model& model, train::Optimizer& optimizer);
+
+/// A state of one rank, such as a random generator, as bytes. `load` throws DataError for bytes
+/// that `save` did not make.
+struct RankState {
+    std::string name;
+    std::function<std::string()> save;
+    std::function<void(const std::string&)> load;
+};
+/// The bytes of each rank's states, in the states' order.
+using RankBytes = std::vector<std::vector<std::string>>;
+
+/// The state of `generator`, which the RankState shares.
+RankState generator_state(const std::string& name, const at::Generator& generator);
+
+void write_ranks(const hdf5::Group& root, const std::vector<RankState>& states,
+                 const RankBytes& by_rank);
+RankBytes read_ranks(const hdf5::Group& root, const std::vector<RankState>& states, int ranks);
 
 class TrainingSteps;
 
 class Checkpoint {
   public:
-    /// Collective. Checks that the folder can be written. With --resume rank 0 opens the file; if
-    /// there is none yet, the log says so and the run starts from the beginning. The file's
+    /// Collective. Checks that the folder can be written, and without --resume that it has no
+    /// checkpoint. With --resume rank 0 opens the file; if there is none yet, the log says so and
+    /// the run starts from the beginning. The file's
     /// settings must equal `options` if the parameters' values depend on them. Throws OptionError,
     /// DataError or EnvironmentError on all ranks.
     Checkpoint(const TrainingOptions& options, std::int64_t samples, const nn::Model& model,

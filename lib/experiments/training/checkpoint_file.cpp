@@ -1,4 +1,4 @@
-#include "experiments/training/checkpoint_file.hpp"
+#include "experiments/training/checkpoint.hpp"
 
 #include <fmt/format.h>
 #include <torch/types.h>
@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -37,19 +36,6 @@ bool has_its_checksum(std::span<const std::byte> bytes) {
     const auto digits = bytes.last(std::min(bytes.size(), kDigits));
     const std::string expected = checksum_of(bytes.first(bytes.size() - digits.size()));
     return std::ranges::equal(digits, std::as_bytes(std::span(expected)));
-}
-
-// Throws OptionError unless nothing or a whole checkpoint is there, which may be replaced.
-void refuse_others(const fs::path& path) {
-    const auto status = fs::symlink_status(path);
-    if (!fs::exists(status)) return;
-    const auto file = base::open_file(path, O_RDONLY | O_NOFOLLOW);
-    std::vector<std::byte> bytes(fs::is_regular_file(status) ? fs::file_size(path) : 0);
-    if (!file || base::read_whole(file.get(), bytes) != bytes.size() || !has_its_checksum(bytes))
-        throw base::OptionError(
-            fmt::format("{} is not a whole checkpoint, and would be replaced; name another folder",
-                        path.string()),
-            {kSetting});
 }
 
 }  // namespace
@@ -87,24 +73,12 @@ std::optional<hdf5::File> CheckpointFile::open() const {
     return opened;
 }
 
-bool CheckpointFile::set_aside_first() {
-    sets_aside_ = fs::exists(path_);
-    refuse_others(path_);
-    if (sets_aside_) refuse_others(path_.parent_path() / kPrevious);
-    return sets_aside_;
-}
-
-std::uint64_t CheckpointFile::write(std::span<const std::byte> image) {
+std::uint64_t CheckpointFile::write(std::span<const std::byte> image) const {
     const std::string checksum = checksum_of(image);
     results::StagedFile staged(path_, kSetting);
     staged.reserve(image.size() + checksum.size());
     staged.write(image);
     staged.write(std::as_bytes(std::span(checksum)));
-    std::error_code error;
-    const fs::path previous = path_.parent_path() / kPrevious;
-    if (sets_aside_) fs::rename(path_, previous, error);
-    if (error) base::throw_errno("rename", previous, error.value(), kSetting);
-    sets_aside_ = false;
     staged.commit();
     return image.size() + checksum.size();
 }

@@ -13,7 +13,6 @@
 #include "experiments/shared/experiment.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/shared/stop_poll.hpp"
-#include "experiments/shared/verdicts.hpp"
 #include "experiments/training/checkpoint.hpp"
 #include "experiments/training/steps.hpp"
 #include "stats/summary.hpp"

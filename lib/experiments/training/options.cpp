@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "base/numbers.hpp"
@@ -130,7 +129,7 @@ nn::OwnTraits settle_model_file(TrainingSettings& settings) {
         throw base::OptionError(
             "--width, --jit, --dropout and --image-size are for ranklab's own networks; leave them "
             "out");
-    if (settings.mode == "dp" && nn::is_python(settings.model_file))
+    if (vocabulary::mode_of(settings).has_replicas && nn::is_python(settings.model_file))
         throw base::OptionError(
             "--mode dp computes its replicas in threads, which Python runs one at a time; use "
             "--mode ddp, or export the network as TorchScript");
@@ -151,12 +150,6 @@ train::LrSettings settle_rate(TrainingSettings& settings, const CommonSettings& 
            defaults.base_batch > 0 ? defaults.base_batch : defaults.batch_size);
     settle(settings.lr_warmup_steps, defaults.lr_warmup_steps);
     return settle_learning_rate(settings, common);
-}
-
-// On a GPU the default is LibTorch's fused kernel, if there is one.
-void settle_optimizer(TrainingSettings& settings, bool on_gpu) {
-    const auto optimizer = entry_of(train::optimizers(), *settings.optimizer);
-    settings.fused_optimizer |= on_gpu && optimizer.has_fused;
 }
 
 void settle_evaluation(TrainingSettings& settings) {
@@ -205,14 +198,17 @@ void settle_batch(TrainingSettings& settings, int world_size) {
 
 void settle_mode(TrainingSettings& settings, int world_size) {
     // --buckets shows the buckets of several ranks, also in a dry run of one.
-    settle(settings.mode, world_size == 1 && !settings.buckets ? "single" : "ddp");
-    const bool one_rank = *settings.mode != "ddp";
+    const bool several = world_size > 1 || settings.buckets.has_value();
+    settle(settings.mode,
+           std::ranges::find(vocabulary::kModes, several, &vocabulary::Mode::several_ranks)->name);
+    const bool one_rank = !vocabulary::mode_of(settings).several_ranks;
     if (one_rank && world_size > 1)
         throw base::OptionError(fmt::format(
             "--mode {} takes one rank, and {} were started; use --mode ddp, or start one rank",
             *settings.mode, world_size));
     settle(settings.sync, one_rank ? "none" : "bucketed");
-    if (settings.backend && comm::backend_named(*settings.backend).one_rank_alone && world_size > 1)
+    if (settings.backend && entry_of(comm::backends(), *settings.backend).one_rank_alone &&
+        world_size > 1)
         throw base::OptionError(
             fmt::format("--backend {} serves one rank; use --backend mpi", *settings.backend));
 }
@@ -287,7 +283,7 @@ void check_views(const TrainingSettings& settings) {
             throw base::OptionError(fmt::format("--profile {}: give lines, layers, or both",
                                                 base::printable(*settings.profile, 60)));
     if (settings.profile->find("layers") == std::string::npos) return;
-    if (settings.mode == "dp" || settings.jit || settings.cuda_graph)
+    if (vocabulary::mode_of(settings).has_replicas || settings.jit || settings.cuda_graph)
         throw base::OptionError(
             "--profile layers needs single operations in one thread; leave --mode dp, --jit and "
             "--cuda-graph out");
@@ -304,7 +300,9 @@ void settle_all(TrainingOptions& all, int world_size) {
     settle_speed(settings, world_size);
     settle_length(settings, all.common);
     settle_evaluation(settings);
-    settle_optimizer(settings, all.on_gpu());
+    // On a GPU the default is LibTorch's fused kernel, if there is one.
+    settings.fused_optimizer |=
+        all.on_gpu() && entry_of(train::optimizers(), *settings.optimizer).has_fused;
     settle_overlap(settings, world_size);
     all.input = settle_input(settings);
     all.rate = settle_rate(settings, all.common);
@@ -314,21 +312,12 @@ void settle_all(TrainingOptions& all, int world_size) {
     all.delay = parse_delay(settings.inject_delay.value_or(""), world_size);
 }
 
-// By the model's formula, the user's number, or three times the counted forward.
-double flops_per_token(const TrainingOptions& options) {
-    const auto input = model_input(options);
-    if (!input.is_tokens()) {
-        if (options.settings.flops_per_token || options.settings.peak_tflops)
-            throw base::OptionError(
-                "--flops-per-token and --peak-tflops are for language models; leave them out");
-        return 0;
-    }
-    if (options.settings.flops_per_token) return *options.settings.flops_per_token;
-    const auto entry = model_entry(options.settings);
-    return entry.flops_per_token
-               ? entry.flops_per_token(options.outline.parameters, options.settings.width,
-                                       input.usual_size())
-               : 3.0 * base::real(options.outline.forward_flops) / base::real(input.usual_size());
+void settle_flops_per_token(TrainingOptions& all) {
+    const auto& settings = all.settings;
+    if ((settings.flops_per_token || settings.peak_tflops) && !model_input(all).is_tokens())
+        throw base::OptionError(
+            "--flops-per-token and --peak-tflops are for language models; leave them out");
+    if (settings.flops_per_token) all.outline.flops_per_token = *settings.flops_per_token;
 }
 
 }  // namespace
@@ -402,7 +391,7 @@ TrainingOptions settle_training(const options::Options& given, const CommonSetti
     given.check_relations(all.settings, all.common);
     all.compression = compression_of(all.settings);
     all.outline = outline_of(all);
-    all.flops_per_token = flops_per_token(all);
+    settle_flops_per_token(all);
     settle_channels_last(all.settings, all.outline,
                          model_entry(all.settings).defaults.channels_last);
     return all;

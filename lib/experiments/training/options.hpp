@@ -18,7 +18,7 @@
 #include "nn/own_network.hpp"
 #include "options/options.hpp"
 #include "train/gradient_sync.hpp"
-#include "train/input.hpp"
+#include "train/trainer.hpp"
 #include "train/lr_schedule.hpp"
 #include "train/optimizer.hpp"
 #include "train/precision.hpp"
@@ -59,8 +59,7 @@ struct TrainingOptions {
     train::Compression compression = train::Compression::none;
     /// Fixed bytes of a rank and bytes per sample, by needed_memory; nothing if they are not known.
     std::optional<std::pair<std::int64_t, std::int64_t>> memory;
-    double flops_per_token = 0;  ///< of training a language model; 0 for others
-    train::LrSettings rate;      ///< total_steps 0: open until settle_lr_total
+    train::LrSettings rate;  ///< total_steps 0: open until settle_lr_total
     Input input = Input::real;
     std::optional<Delay> delay;
     std::optional<StepWindow> trace_window;
@@ -198,14 +197,5 @@ void check_data(TrainingOptions& options, std::int64_t samples, comm::Communicat
 /// Collective. The run's settings also have the values that depend on the number of samples:
 /// --warmup with --epochs, and the length of a cosine.
 results::Run make_training_run(TrainingOptions options, const RunContext& around);
-
-/// Returns the catalogue's entry of that name, which the schema has checked.
-template <class Entry>
-Entry entry_of(const std::vector<Entry>& catalogue, const std::string& name) {
-    for (const auto& entry : catalogue) {
-        if (entry.name == name) return entry;
-    }
-    throw base::OptionError("unknown name '" + name + "'; --list shows what there is");
-}
 
 }  // namespace ranklab::experiments

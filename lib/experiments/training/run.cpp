@@ -142,21 +142,6 @@ void check_batches(const TrainingOptions& options, nn::Model& model, const data:
     model.train();
 }
 
-measure::Schedule resumed(const measure::Schedule& schedule,
-                          const std::optional<Checkpoint>& checkpoint,
-                          comm::Communicator& control) {
-    measure::Schedule rest = schedule;
-    comm::all_or_throw(control, [&] {
-        if (checkpoint) rest = measure::resume_after(schedule, checkpoint->completed_steps());
-    });
-    return rest;
-}
-
-// Ranks draw different numbers (dropout). Rank 0 draws the numbers that a run of one rank draws.
-void draw_own_numbers(std::uint64_t seed, int rank) {
-    if (rank > 0) torch::manual_seed(seed + static_cast<std::uint64_t>(rank));
-}
-
 void add_replicas(results::Run& run, const train::DataParallel& replicas) {
     const auto& threads = replicas.threads();
     const bool on_gpus = replicas.places().on_gpus();
@@ -241,9 +226,15 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     });
     std::optional<Checkpoint> checkpoint;
     if (options.settings.checkpoint) checkpoint.emplace(options, samples, *model, control);
-    const auto schedule = resumed(planned, checkpoint, control);
+    auto schedule = planned;
+    comm::all_or_throw(control, [&] {
+        if (checkpoint) schedule = measure::resume_after(planned, checkpoint->completed_steps());
+    });
     around.started("checkpoints");
-    draw_own_numbers(options.seed(), control.rank());
+    // Ranks draw different numbers (dropout). Rank 0 draws the numbers that a run of one rank
+    // draws.
+    if (const auto rank = static_cast<std::uint64_t>(control.rank()); rank > 0)
+        torch::manual_seed(options.seed() + rank);
 
     TrainingSteps steps({.options = options,
                          .data = data,
@@ -320,8 +311,9 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
          false},
         {"learning-rate", lr_text(options.rate, steps), false},
         {"ranks", fmt::format("{}", world_size), true}};
-    if (options.flops_per_token > 0)
-        facts.push_back({"flops-per-token", fmt::format("{:.6g}", options.flops_per_token), true});
+    if (options.outline.flops_per_token > 0)
+        facts.push_back(
+            {"flops-per-token", fmt::format("{:.6g}", options.outline.flops_per_token), true});
     if (const auto open = open_until_the_data(options); !open.empty())
         facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
     if (options.is_first_look)
@@ -343,7 +335,8 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
 LaunchNeeds needs(const options::Options& given) {
     const auto settings = given.fields<vocabulary::TrainingSettings>();
     return {.gpus = settings.device != "cpu",
-            .several_ranks = settings.mode == "ddp" || settings.expected_ranks.value_or(1) > 1};
+            .several_ranks = vocabulary::mode_of(settings).several_ranks ||
+                             settings.expected_ranks.value_or(1) > 1};
 }
 
 Plan planned_run(const options::Options& given, const vocabulary::CommonSettings& common,

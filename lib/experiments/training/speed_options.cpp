@@ -29,9 +29,9 @@ std::string why_not_cuda(const TrainingSettings& settings, int world_size) {
     if (sync != syncs.end() && sync->host_memory)
         return fmt::format("--sync {} reduces in host memory; use --sync bucketed, or --device cpu",
                            sync->name);
-    const bool reduces = world_size > 1 || settings.mode == "ddp";
+    const bool reduces = world_size > 1 || vocabulary::mode_of(settings).several_ranks;
     if (reduces && settings.backend &&
-        comm::backend_named(*settings.backend).memory == comm::Memory::host)
+        entry_of(comm::backends(), *settings.backend).memory == comm::Memory::host)
         return fmt::format("--backend {} carries host memory; use --backend nccl, or --device cpu",
                            *settings.backend);
     return {};
@@ -46,14 +46,6 @@ bool choose_cuda(const TrainingSettings& settings, int world_size, const CountGp
     // Counts before the model is made, since then LibTorch looks for GPUs: see has_torch_cuda().
     const std::int64_t gpus = why_not.empty() ? count_gpus() : 0;
     return asked == "cuda" || (gpus > 0 && settings.replicas.value_or(1) <= gpus);
-}
-
-// The default is all GPUs, as in PyTorch's DataParallel.
-void settle_replicas(TrainingSettings& settings, bool cuda, const CountGpus& count_gpus) {
-    if (settings.mode != "dp") return;
-    constexpr std::int64_t kOnCpu = 2;
-    const std::int64_t gpus = cuda ? count_gpus() : 0;
-    settle(settings.replicas, gpus > 0 ? gpus : kOnCpu);
 }
 
 int select_own_gpu(const comm::Communicator& control, std::int64_t wanted) {
@@ -87,9 +79,11 @@ std::string too_few_gpus(std::int64_t wanted, std::int64_t seen, const std::stri
 void settle_speed(TrainingSettings& settings, int world_size, const CountGpus& count_gpus) {
     const bool cuda = choose_cuda(settings, world_size, count_gpus);
     settings.device = cuda ? "cuda" : "cpu";
-    settle_replicas(settings, cuda, count_gpus);
+    // The default is all GPUs, as in PyTorch's DataParallel; on the CPU two replicas.
+    const std::int64_t gpus = cuda ? count_gpus() : 0;
+    if (vocabulary::mode_of(settings).has_replicas) settle(settings.replicas, gpus > 0 ? gpus : 2);
     settle(settings.ops, cuda ? "libtorch" : "ranklab");
-    const bool reduces = world_size > 1 || settings.mode == "ddp";
+    const bool reduces = world_size > 1 || vocabulary::mode_of(settings).several_ranks;
     settle(settings.backend,
            comm::default_backend(cuda && reduces ? comm::Memory::device : comm::Memory::host).name);
     train::check_precision(train::precision_named(settings.precision),

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/clock.hpp"
 #include "host/topology.hpp"
-#include "train/clip.hpp"
 #include "train/equal_state.hpp"
 #include "train/graph_trainer.hpp"
 #include "train/torch_cuda.hpp"
@@ -53,11 +53,6 @@ std::unique_ptr<train::BufferSync> make_buffer_sync(const StepParts& parts, cons
     return wanted && !model.buffers().empty()
                ? std::make_unique<train::BufferSync>(model, data_plane)
                : nullptr;
-}
-
-// The weight of a micro-batch of `samples` in a mean over `all` samples of the step.
-double share_of(std::int64_t samples, std::int64_t all) {
-    return all == 0 ? 0.0 : static_cast<double>(samples) / static_cast<double>(all);
 }
 
 // The GPUs `first`, `first` + 1, ...: mode dp has one rank, and `first` is its GPU.
@@ -132,7 +127,7 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
         return std::make_unique<train::GraphTrainer>(model_, *sync_, *optimizer_, phases_,
                                                      buffers_.get(), scaler_.get(),
                                                      train::make_cuda_graph);
-    if (parts_.options.settings.mode != "dp")
+    if (!vocabulary::mode_of(parts_.options.settings).has_replicas)
         return std::make_unique<train::Trainer>(
             model_, *sync_, *optimizer_, phases_, buffers_.get(), scaler_.get(),
             keeps_ranks_equal_ && parts_.options.own.branches ? &parts_.control : nullptr);
@@ -233,9 +228,10 @@ MadeStep TrainingSteps::make(std::int64_t step) {
         const auto tensors = next_input(micro, made.reading);
         made.local += tensors.count();
         if (input_ == Input::io_only) continue;
-        losses.emplace_back(
-            stepper_->accumulate(tensors, share_of(tensors.count(), of), micro + 1 == end),
-            tensors.count());
+        // The weight of the micro-batch in a mean over the step's samples.
+        const double share = of == 0 ? 0.0 : base::real(tensors.count()) / base::real(of);
+        losses.emplace_back(stepper_->accumulate(tensors, share, micro + 1 == end),
+                            tensors.count());
     }
     if (input_ != Input::io_only) made.updated = stepper_->update();
     // The loss is read here: between forward and backward, reading it would wait for a device.
@@ -267,6 +263,11 @@ train::TensorBatch TrainingSteps::first_batch(std::int64_t epoch) {
 void TrainingSteps::make_ranks_equal() {
     if (keeps_ranks_equal_)
         train::take_state_of_rank_0(model_, *optimizer_, scaler_.get(), parts_.control);
+}
+
+double TrainingSteps::core_wait_s() const {
+    const auto waits = core_wait_.seconds();
+    return std::accumulate(waits.begin(), waits.end(), 0.0);
 }
 
 void TrainingSteps::broadcast_buffers() {

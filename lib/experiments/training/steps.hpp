@@ -122,6 +122,8 @@ class TrainingSteps {
     const std::array<double, base::kPhaseCount>& host_seconds() const {
         return recorder_.host_seconds();
     }
+    /// In which the compute threads of a CPU have waited for a core so far.
+    double core_wait_s() const;
     /// Null without --profile layers.
     train::LayerProfile* layers() const { return layers_.get(); }
     /// Micro-batches of all steps so far.

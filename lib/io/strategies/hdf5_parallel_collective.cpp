@@ -24,9 +24,9 @@ class Hdf5ParallelCollective final : public Hdf5Strategy {
         close_dataset();
     }
 
-    /// True with Layout::files, and with Layout::single if a record exceeds kMostBytesAtOnce.
+    /// True for a dataset per record, and if a record exceeds kMostBytesAtOnce.
     static bool goes_by_rows(const Job& job) {
-        return job.layout == Layout::files || records_at_once(job) == 0;
+        return !job.is_single() || records_at_once(job) == 0;
     }
 
   private:

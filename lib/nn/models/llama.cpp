@@ -132,7 +132,7 @@ struct LlamaSize {
     const char* name;
     const char* summary;
     TransformerSizes sizes;
-    LanguageDefaults defaults;
+    ModelDefaults defaults;
 };
 const LlamaSize kLlamaSizes[] = {{"llama-debug",
                                   "torchtitan's small Llama 3, 6,163,712 parameters, 2,048 tokens",

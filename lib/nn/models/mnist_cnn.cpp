@@ -2,8 +2,7 @@
 #include <torch/nn/modules/linear.h>
 
 #include "nn/model.hpp"
-#include "nn/ops/dropout.hpp"
-#include "nn/ops/relu_max_pool.hpp"
+#include "nn/ops/ops.hpp"
 
 namespace ranklab::nn {
 namespace {

@@ -1,4 +1,4 @@
-#include "nn/ops/dropout.hpp"
+#include "nn/ops/ops.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>

@@ -1,10 +1,32 @@
-// The choice between our operations and LibTorch's.
+// ranklab's own CPU operations, which compute what LibTorch's do, and the choice between them.
 #pragma once
+
+#include <torch/types.h>
 
 namespace ranklab::nn {
 
 /// Whose implementation to use if ranklab has one for the CPU, too (ADR 0004). Results agree, speed
 /// differs.
 enum class Ops { ranklab, libtorch };
+
+/// Computes torch::dropout(x, p, train) with LibTorch 2.11's masks, and leaves torch's generator in
+/// the same state. Dense CPU tensors of float or double take the fast path. torch::dropout computes
+/// other tensors, and all tensors with Ops::libtorch. In a GeneratorScope (nn/random.hpp) CPU
+/// tensors draw from the scope's generator.
+///
+/// Why: LibTorch draws one number at a time, which took an eighth of the MNIST CNN's step. Here
+/// mt19937 makes blocks of the same numbers.
+torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train, Ops ops = Ops::ranklab);
+
+/// Computes max_pool2d(relu(x), 2) of x [N, C, H, W] in one pass over memory, with bitwise equal
+/// values and gradients: the first of equal maxima in a window takes the gradient, NaN propagates, a
+/// maximum not above 0 passes no gradient. Dense CPU tensors of float or double with even H and W
+/// take the fused path. LibTorch's two operations compute other tensors, and all tensors with
+/// Ops::libtorch.
+///
+/// Why: LibTorch pools NCHW tensors on the CPU by scalar code, and ReLU reads and writes the
+/// network's largest tensor once more in forward and in backward. Pooling and ReLU took a
+/// fifth of the MNIST CNN's step.
+torch::Tensor relu_max_pool_2x2(const torch::Tensor& x, Ops ops = Ops::ranklab);
 
 }  // namespace ranklab::nn

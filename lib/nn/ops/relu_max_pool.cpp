@@ -1,4 +1,4 @@
-#include "nn/ops/relu_max_pool.hpp"
+#include "nn/ops/ops.hpp"
 
 #include <ATen/Parallel.h>
 #include <ATen/TracerMode.h>

@@ -234,6 +234,32 @@ void close_rows(Comparison& comparison) {
     }
 }
 
+std::vector<std::string> findings_of(const CompareGroup& group) {
+    const auto explains_all = [&](const DifferingKey& key) {
+        return vocabulary::find_setting(key.key) != nullptr &&
+               std::ranges::all_of(group.differing, [&](const DifferingKey& other) {
+                   return !other.allowed || other.key == key.key ||
+                          model::follows(key.key, other.key);
+               });
+    };
+    const auto key = std::ranges::find_if(group.differing, explains_all);
+    if (key == group.differing.end()) return {};
+    model::GroupQuery query{.keys = {key->key}};
+    Frame runs;
+    for (const Run* run : both(group.a, group.b)) model::add_run(runs, query, *run);
+    for (const auto& column : runs.columns)
+        if (model::is_surroundings(column)) query.ignore.push_back(column.name);
+    const model::Groups groups(std::move(runs), query);
+    const auto name = [&](std::size_t row) {
+        return fmt::format("{} {}", key->key, groups.key(row, key->key));
+    };
+    std::vector<std::string> found;
+    for (const auto& one : model::comparisons_over(groups, key->key))
+        for (const auto& finding : model::findings_of(groups, one, name))
+            found.push_back(base::one_line(sentence(finding)));
+    return found;
+}
+
 void fill(CompareGroup& group, const CompareOptions& options) {
     std::set<std::string> ids;
     for (const Run* run : group.a) ids.insert(run->id);
@@ -247,6 +273,7 @@ void fill(CompareGroup& group, const CompareOptions& options) {
         std::ranges::count(names, vocabulary::kThroughput) > 0)
         std::erase(names, vocabulary::kStepTime);
     for (const auto& name : names) group.rows.push_back(open_row(name, group));
+    group.findings = findings_of(group);
 }
 
 }  // namespace

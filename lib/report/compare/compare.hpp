@@ -73,6 +73,8 @@ struct CompareGroup {
     std::vector<DifferingKey> differing = {};
     std::vector<std::string> notes = {};
     std::vector<CompareRow> rows = {};
+    /// Which value of the one option that explains all differences is the best, as in a table.
+    std::vector<std::string> findings = {};
 
     const std::string& command() const { return conditions.at("command"); }
     bool on_both_sides() const { return !a.empty() && !b.empty(); }

@@ -215,6 +215,8 @@ std::string comparison_text(const Comparison& comparison, const Gate& gate) {
     for (const auto& group : comparison.groups) text += text_of(frame_of(group)) + '\n';
     for (const auto& lines : {sides_and_method(comparison), notes_of(comparison)})
         for (const auto& line : lines) text += base::wrapped("# ", base::one_line(line));
+    for (const auto& group : comparison.groups)
+        for (const auto& finding : group.findings) text += base::wrapped("", finding);
     text += base::wrapped("Verdict: ", base::one_line(verdict_line(comparison)));
     const std::string gate_says = gate_line(comparison, gate);
     return gate_says.empty() ? text : text + base::wrapped("Gate: ", base::one_line(gate_says));
@@ -229,6 +231,9 @@ std::string comparison_markdown(const Comparison& comparison, const Gate& gate) 
     for (const auto& group : comparison.groups)
         text +=
             fmt::format("\n### {}\n\n", markdown_text(group.title)) + markdown_of(frame_of(group));
+    for (const auto& group : comparison.groups)
+        for (const auto& finding : group.findings)
+            text += fmt::format("\n{}\n", markdown_text(finding));
     text += '\n';
     for (const auto& note : notes_of(comparison)) text += "- " + markdown_text(note) + '\n';
     return text;

@@ -16,15 +16,11 @@
 namespace ranklab::report::diagnosis {
 namespace {
 
-using model::Parts, model::Steps, model::steps_of, results::Run;
+using model::kLossNames, model::Parts, model::Steps, model::steps_of, results::Run;
 
 constexpr double kLeastLoss = 0.15;                  // of the step; from there on a loss is a bound
 constexpr double kSmallBatch = 0.15, kCheapSum = 2;  // the update's share of a rank's computing;
                                                      // the sum's time in updates
-constexpr const char* kLossNames[] = {"moving between replicas",     "waiting for samples",
-                                      "imbalance between nodes",     "imbalance in a node",
-                                      "imbalance from step to step", "waiting for a core",
-                                      "late handover of gradients",  "summing gradients"};
 
 struct CauseRow {
     Cause cause;

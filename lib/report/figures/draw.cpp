@@ -17,7 +17,7 @@
 namespace ranklab::report::figures {
 namespace {
 
-constexpr std::size_t kTypes = 7;  // line types in templates/figure.gp
+constexpr std::size_t kTypes = 11;  // line types in templates/figure.gp
 // gnuplot's `with` clause for each Look; {}: the line type or colour.
 constexpr std::array kLooks{"linespoints linetype {} dashtype 1 linewidth 1.6 pointsize 0.9",
                             "lines linetype {} linewidth 1.6",
@@ -95,6 +95,12 @@ std::string error_bars(std::size_t series, const char* columns, const std::strin
         "$d{} using {} with vectors heads size screen 0.005,90 linecolor {} dashtype 1 linewidth "
         "1.4 notitle",
         series, columns, colour);
+}
+
+// The size at which a text of this length fits the width of a figure.
+std::string font_for(std::size_t columns) {
+    constexpr std::size_t kUsual = 13, kFitting = 70;
+    return fmt::format("font ',{}'", kUsual * kFitting / std::max(columns, kFitting));
 }
 
 // The unit of the values on a linear axis, which the axis label shows.
@@ -190,7 +196,8 @@ std::string labels_of(const Figure& figure, const Range& ends) {
         room -= line;
         widest = std::max(widest, base::columns_of(labels[i].text));
     }
-    return text + fmt::format("set rmargin {}\n", 2 + widest * 3 / 5);
+    return text + fmt::format("set rmargin ending eq 'svg' ? {} : {}\n", 2 + widest * 3 / 5,
+                              2 + widest * 4 / 5);
 }
 
 std::string curves(const Figure& figure) {
@@ -276,7 +283,11 @@ std::string bars(const Figure& figure) {
         if (figure.series[i].has_intervals())
             parts.push_back(error_bars(i, "4:($1-0.07):($5-$4):(0)", "rgb 'black'"));
     }
-    parts.emplace_back("$names using (0):($1+0.3):4 with labels left offset 0.3,0 notitle");
+    std::size_t longest = 0;
+    for (const auto& name : figure.categories)
+        longest = std::max(longest, std::min(base::columns_of(name), kLongestText));
+    parts.push_back("$names using (0):($1+0.3):4 with labels left offset 0.3,0 " +
+                    font_for(longest) + " notitle");
     parts.emplace_back("$names using 2:($1-0.07):3 with labels left notitle");
     for (double& reach : reaches) reach /= unit.per_one;
     const double most = std::ranges::max(reaches);
@@ -296,7 +307,7 @@ std::string script_of(const Figure& figure) {
                          std::ranges::count(figure.series, Look::marks, &Series::look) > 0;
     return fmt::format(fmt::runtime(template_text("figure.gp")), figure.name, kWidth, height,
                        kWidth / 110.0, height / 110.0, 2 * kWidth, 2 * height,
-                       in_quotes(figure.title),
+                       in_quotes(figure.title) + ' ' + font_for(base::columns_of(figure.title)),
                        has_key ? "above left Left reverse maxrows 3 samplen 2 font ',10'" : "off") +
            (figure.bars() ? bars(figure) : curves(figure));
 }

@@ -16,63 +16,7 @@ using model::StoredRow;
 using results::Run;
 using results::Table;
 
-constexpr std::size_t kMostRows = 24, kMostLines = 8, kNamedLayers = 6, kGrey = 6;
-
-double number_of_fact(const Run& run, const vocabulary::FactName& name) {
-    return base::number_in(run.fact(name)).value_or(stats::kNone);
-}
-
-// A point per layer with FLOPs. The layers that take most time have a series each; all other layers
-// share one.
-std::vector<Series> points_of(const Table& layers) {
-    std::vector<Series> all;
-    auto rows = model::rows_of(layers);
-    std::ranges::stable_sort(rows, std::greater(),
-                             [](const StoredRow& row) { return row.number("percent"); });
-    for (const auto& row : rows) {
-        const Point point{row.number("flops_per_byte"), row.number("forward_GFLOP_per_s")};
-        if (!(point.x > 0 && point.y > 0)) continue;
-        if (all.size() < kNamedLayers)
-            all.push_back({row.text("layer"), Look::points, all.size(), {}});
-        else if (all.size() == kNamedLayers)
-            all.push_back({"other layers", Look::marks, kGrey, {}});
-        all.back().points.push_back(point);
-    }
-    return all;
-}
-
-// The roof over all layers: memory bandwidth left of the ridge, the peak right of it.
-Series roof_of(const Run& run, const std::vector<Series>& layers) {
-    const double peak = number_of_fact(run, fact::kRoofPeak),
-                 bandwidth = number_of_fact(run, fact::kRoofBandwidth), ridge = peak / bandwidth;
-    double left = ridge / 4, right = ridge * 4;
-    for (const auto& series : layers)
-        for (const auto& point : series.points)
-            left = std::min(left, point.x), right = std::max(right, point.x);
-    return {fmt::format("roof: {}, {}", readable(peak, "GFLOP/s"), readable(bandwidth, "GB/s")),
-            Look::dashed,
-            kGrey,
-            {{left, left * bandwidth}, {ridge, peak}, {right, peak}}};
-}
-
-Figure roofline(const Run& run, const Table& layers) {
-    Figure figure{.name = "roofline",
-                  .title = "Roofline of the layers",
-                  .x_label = "FLOPs per byte",
-                  .y_label = "rate in forward",
-                  .unit = "GFLOP/s",
-                  .series = points_of(layers),
-                  .log_x = true,
-                  .log_y = true};
-    if (figure.empty()) return figure;
-    if (Series roof = roof_of(run, figure.series); roof.points.front().y > 0)
-        figure.series.push_back(std::move(roof));
-    figure.caption = fmt::format(
-        "Run {}: layers with FLOPs, the slowest first. Bytes are parameters and outputs: a layer "
-        "that reads from a cache may exceed the roof.",
-        run.id);
-    return figure;
-}
+constexpr std::size_t kMostRows = 24, kMostLines = 8;
 
 double mean_of(const Series& series) {
     const double sum = std::accumulate(series.points.begin(), series.points.end(), 0.0,
@@ -141,7 +85,7 @@ struct Part {
     Figure (*figure_of)(const Run&, const Table&);
 };
 constexpr Part kParts[] = {{"lines", "Lines", nullptr},
-                           {"layers", "Layers", roofline},
+                           {"layers", "Layers", nullptr},
                            {"operators", "Operators", nullptr},
                            {"monitor", nullptr, cpu_use},
                            {"gpu_monitor", nullptr, gpu_power}};

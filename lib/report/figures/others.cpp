@@ -9,6 +9,7 @@
 #include "report/figures/figure.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/network.hpp"
+#include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 
@@ -112,11 +113,21 @@ void add_published(Figure& figure, const Source& source, const base::CsvRow& row
     const Groups& groups = source.groups;
     const std::string &over = row.at("over"), &quantity = row.at("quantity");
     std::map<std::string, std::map<double, double>> ours;
-    const auto titles = groups.titles(same, {over, "nodes", "ranks", "global-batch-size"});
+    const auto put = [&](const std::string& title, double at, std::size_t group) {
+        if (groups.has(group, quantity) && std::ranges::count(same, group) > 0)
+            ours[title].try_emplace(at, groups.estimate(group, quantity).number);
+    };
+    // A curve begins with a single device's run; over files, which are other work, there is none.
+    const auto titles = groups.titles(same, {over});
     for (std::size_t i = 0; i < same.size(); ++i)
-        if (const auto x = base::number_in(groups.key(same[i], over));
-            x && groups.has(same[i], quantity))
-            ours[titles[i]].try_emplace(*x, groups.estimate(same[i], quantity).number);
+        if (const auto at = base::number_in(groups.key(same[i], over));
+            at && over == setting::kFiles)
+            put(titles[i], *at, same[i]);
+    const model::Scaling scaling = model::scaling_over(groups, over);
+    for (const bool weak : {false, true})
+        for (const auto& curve : model::curves_of(groups, scaling, weak))
+            for (std::size_t i = 0; i < curve.groups.size(); ++i)
+                put(curve.title + (weak ? ", weak scaling" : ""), curve.widths[i], curve.groups[i]);
     std::erase_if(ours, [](const auto& one) { return one.second.size() < 2; });
     if (ours.empty()) return;
     const auto x = model::numbers_in(row.at("x")), y = model::numbers_in(row.at("y"));
@@ -160,8 +171,7 @@ Section collectives_section(const Source& source) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const Run run = source.newest(groups[i]);
         add_pictures(section, run, source.groups.name(groups[i]), i);
-        for (const char* table :
-             {"messages", "fits", "guidelines", "nonblocking", "buckets", "clocks"})
+        for (const char* table : {"messages", "fits", "nonblocking", "buckets", "clocks"})
             if (const auto* stored = run.find_table(table))
                 section.tables.push_back(model::frame_of(*stored, 400));
     }

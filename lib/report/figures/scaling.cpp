@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/error.hpp"
@@ -146,10 +147,9 @@ Frame table_of(const std::vector<Curve>& curves, const Groups& groups, const Sca
     return frame;
 }
 
-// The fastest point of the series with most points, as a multiple of its baseline.
-Answer answer_of(const Frame& table, const Kind& kind) {
-    const auto [series, rows] = std::ranges::max(table.group_by({0}), {},
-                                                 [](const auto& one) { return one.second.size(); });
+// The fastest point of a series, as a multiple of its baseline.
+Answer answer_of(const Frame& table, const Kind& kind, const std::string& series,
+                 const Places& rows) {
     const auto speedup = [&](std::size_t row) {
         const double number = table.at(row, "speedup").number;
         return std::isnan(number) ? 0 : number;
@@ -162,7 +162,7 @@ Answer answer_of(const Frame& table, const Kind& kind) {
     };
     const auto& [text, ratio, ci] = table.at(best, "speedup");
     return {kind.question,
-            series.front(),
+            series,
             {.verdict = table.rows[best].has(CaveatKind::load_differs) ? Verdict::scales_undecided
                         : ci.low > 1                                   ? Verdict::scales
                         : ci.high < 1                                  ? Verdict::slows
@@ -171,6 +171,21 @@ Answer answer_of(const Frame& table, const Kind& kind) {
              .against = width(rows.front()),
              .ratio = {ratio, ci}},
             doubts_of(table, {rows.front(), best})};
+}
+
+// One of the series with most points for each label that holds a series of its own.
+std::vector<Answer> answers_of(const Frame& table, const Kind& kind, const Groups& groups,
+                               const std::vector<Curve>& curves) {
+    std::map<std::string, std::pair<std::string, Places>> of_label;
+    for (const auto& [titles, rows] : table.group_by({0})) {
+        const auto curve = std::ranges::find(curves, titles.front(), &Curve::title);
+        auto& most = of_label[groups.key(curve->groups.front(), "label")];
+        if (rows.size() > most.second.size()) most = {titles.front(), rows};
+    }
+    std::vector<Answer> answers;
+    for (const auto& [label, one] : of_label)
+        answers.push_back(answer_of(table, kind, one.first, one.second));
+    return answers;
 }
 
 std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, const Kind& kind) {
@@ -192,7 +207,7 @@ Section section_of(const Source& source, const Kind& kind) {
     const auto curves = curves_of(source.groups, scaling, kind);
     if (curves.empty()) return section;
     section.tables.push_back(table_of(curves, source.groups, scaling, kind));
-    section.answers = {answer_of(section.tables.front(), kind)};
+    section.answers = answers_of(section.tables.front(), kind, source.groups, curves);
     const auto add = [&](const char* name, std::string_view column, const std::string& label,
                          const std::string& unit, int power) {
         Figure figure = figure_of(
@@ -224,13 +239,17 @@ void add_way(Section& section, const Groups& groups, const std::string& key,
                                                : fmt::format("{} {}", key, groups.key(row, key));
     };
     const std::string title = groups.titles({one.base}, {key}).front();
-    Figure figure{.name = "over_" + key,
-                  .title = fmt::format("{}: {}", key, title),
-                  .x_label = without_unit(one.measurement),
-                  .unit = groups.unit(one.measurement),
-                  .caption =
-                      "Medians over runs; other settings are equal, except those that "
-                      "follow from this one."};
+    const auto named = std::ranges::count_if(section.figures, [&](const Figure& other) {
+        return other.name.starts_with("over_" + key);
+    });
+    Figure figure{
+        .name = fmt::format("over_{}{}", key, named == 0 ? "" : fmt::format("_{}", named + 1)),
+        .title = fmt::format("{}: {}", key, title),
+        .x_label = without_unit(one.measurement),
+        .unit = groups.unit(one.measurement),
+        .caption =
+            "Medians over runs; other settings are equal, except those that "
+            "follow from this one."};
     for (const std::size_t row : one.rows)
         add_bar(figure, name(row), groups.estimate(row, one.measurement));
     section.figures.push_back(std::move(figure));
@@ -271,9 +290,12 @@ Section ways_section(const Source& source) {
             continue;
         auto found = model::comparisons_over(groups, key);
         std::erase_if(found, [&](const auto& one) { return groups.command(one.base) != "train"; });
-        if (!found.empty())
-            add_way(section, groups, key,
-                    std::ranges::max(found, {}, [](const auto& one) { return one.rows.size(); }));
+        std::map<std::string, model::Comparison> of_label;
+        for (auto& one : found)
+            if (auto& most = of_label[groups.key(one.base, "label")];
+                one.rows.size() > most.rows.size())
+                most = one;
+        for (const auto& [label, one] : of_label) add_way(section, groups, key, one);
     }
     return section;
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <set>
 
 #include "base/terminal.hpp"
 #include "base/text.hpp"
@@ -72,18 +73,13 @@ std::string benchy_lines(const Run& run) {
     return text;
 }
 
+// What a phase is, where the run lacks the parts of its steps.
 std::string part_name(const std::string& phase) {
-    static constexpr std::pair<std::string_view, const char*> kNames[] = {
-        {"forward", kComputing},
-        {"backward", kComputing},
-        {"optimizer", kComputing},
-        {"sync", "waiting for other ranks or the network"},
-        {"data", "waiting for input"},
-        {"copy", "copying input"},
-        {"other", "other"}};
-    const auto* found =
-        std::ranges::find(kNames, phase, &std::pair<std::string_view, const char*>::first);
-    return found == std::end(kNames) ? "moving between replicas" : found->second;
+    static const std::set<std::string> kMoving{"scatter", "replicate", "gather", "reduce"};
+    if (phase == "sync") return "waiting for other ranks or the network";
+    return phase == "data"           ? model::kLossNames[model::Parts::input]
+           : kMoving.contains(phase) ? model::kLossNames[model::Parts::replicas]
+                                     : kComputing;
 }
 
 // The rank that comes last in most steps, and its cost; "" if the run found no straggler.
@@ -102,8 +98,8 @@ std::string straggler_text(const Run& run) {
                : fmt::format("{}, others wait {} for it", text, readable(waited_s, "s"));
 }
 
-// The shares of the table `phases`, which add up to 100 % of the mean step; "" if an ablation found
-// the limit.
+// The shares of --why, or of the table `phases`, which add up to 100 % of the mean step; "" if an
+// ablation found the limit.
 std::string breakdown(const Run& run) {
     if (!run.fact(fact::kLimit).empty()) return "";
     const auto shares = shares_of(parts_of_step(run), 0.5);
@@ -193,12 +189,13 @@ std::string epochs(const Run& run) {
 }
 
 std::string total(const Run& run) {
-    const double seconds = run.median("training_time_s");
-    const auto rows = model::rows_of(run, "epochs");
-    if (std::isnan(seconds) || std::ranges::none_of(rows, is_whole)) return "";
-    const double to_loss = run.median("time_to_loss_s");
-    return readable(seconds, "s") + " of training, with its evaluations" +
-           (std::isnan(to_loss) ? "" : "; target loss reached after " + readable(to_loss, "s"));
+    const double seconds = run.median("training_time_s"), to_loss = run.median("time_to_loss_s");
+    std::vector<std::string> parts;
+    if (!std::isnan(seconds) && std::ranges::any_of(model::rows_of(run, "epochs"), is_whole))
+        parts.push_back(readable(seconds, "s") + " of training, with its evaluations");
+    if (!std::isnan(to_loss))
+        parts.push_back("target loss reached after " + readable(to_loss, "s"));
+    return base::join(parts, "; ");
 }
 
 std::string train_answer(const Run& run) {
@@ -287,20 +284,19 @@ std::string counted_time(const Run& run, std::string_view measurement) {
 
 std::vector<std::pair<std::string, double>> parts_of_step(const Run& run) {
     std::vector<std::pair<std::string, double>> parts;
-    double computing = 0, step_s = 0;
-    for (const auto& part : model::step_parts(run)) {
-        const std::string phase = part.text("phase");
-        const double percent = part.number("percent");
-        parts.emplace_back(run.hosts.size() == 1 && phase == "sync" ? "other" : part_name(phase),
-                           percent);
-        computing += parts.back().first == kComputing ? percent : 0;
-        step_s += part.number("per_hit_s");
+    const auto phases = model::step_parts(run);
+    if (const auto whole = model::steps_of(run).whole; whole.step_s() > 0 && !phases.empty()) {
+        parts.emplace_back(kComputing, whole.percent_of(whole.computing_s()));
+        for (std::size_t i = 0; i < model::Parts::kLosses; ++i)
+            if (const double lost_s = whole.lost_s(model::Parts::Loss(i)); lost_s > 0)
+                parts.emplace_back(model::kLossNames[i], whole.percent_of(lost_s));
+        return parts;
     }
-    const double waited =
-        std::min(100 * model::steps_of(run).whole.core_wait_s / step_s, computing);
-    if (!(waited > 0)) return parts;
-    parts.emplace_back(kComputing, -waited);
-    parts.emplace_back("waiting for a core", waited);
+    for (const auto& part : phases) {
+        const std::string phase = part.text("phase");
+        parts.emplace_back(run.hosts.size() == 1 && phase == "sync" ? kComputing : part_name(phase),
+                           part.number("percent"));
+    }
     return parts;
 }
 

@@ -129,23 +129,6 @@ std::string peak(const std::vector<Message>& messages) {
                        size_and_name(*one));
 }
 
-std::string guidelines(const Run& run) {
-    const auto rows = model::rows_of(run, "guidelines");
-    std::size_t broken = 0, unknown = 0;
-    std::vector<std::string> names;
-    for (const auto& row : rows) {
-        const std::string verdict = row.text("verdict"), name = row.text("guideline");
-        if (verdict.starts_with("cannot tell")) ++unknown;
-        if (!verdict.starts_with("VIOLATED")) continue;
-        ++broken;
-        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-    }
-    if (rows.empty()) return "";
-    return fmt::format("{} of {} hold, {} violated{}{}, {} undecided",
-                       rows.size() - broken - unknown, rows.size(), broken,
-                       names.empty() ? "" : ": ", some_of(names, 3), unknown);
-}
-
 }  // namespace
 
 std::string io_answer(const Run& run) {
@@ -223,7 +206,7 @@ std::string comm_answer(const Run& run) {
     }
     if (run.hosts.size() < 2) text += "  one rank sends nothing over a link: no bus bandwidth\n";
     return text + fits(run) + screen_line("latency", smallest(same)) +
-           screen_line("bandwidth", peak(same)) + screen_line("guidelines", guidelines(run)) +
+           screen_line("bandwidth", peak(same)) +
            screen_line("late rank", run.fact(fact::kCallStragglerText));
 }
 

@@ -73,6 +73,9 @@ void add_notes(Frame& frame, const Groups& groups, const model::Scaling& scaling
 Frame frame_of(const Groups& groups, const model::Scaling& scaling) {
     const Frame& table = scaling.table;
     Places shown = table.all(Role::key);
+    for (const auto work : {setting::kFiles, setting::kSize})
+        if (!groups.has_key(work) && groups.common(work).empty())
+            shown.push_back(table.find(work, Role::factor));
     shown.push_back(table.find("runs"));
     if (scaling.shows("efficiency") || scaling.shows("weak_efficiency"))
         shown.push_back(table.find("cores"));

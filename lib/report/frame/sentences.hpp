@@ -61,6 +61,8 @@ enum class Verdict {
     single_runs,
     other_load,  ///< other processes used the hosts of the compared rows differently
     larger_model,
+    pays,  ///< `value`: the parts of a step that take `against` longer
+    pays_undecided,
     scales,            ///< a point of a curve against the curve's baseline
     slows,             ///< its interval is below 1
     scales_undecided,  ///< no interval, or it includes 1; or other load differs

@@ -76,6 +76,12 @@ void put_abilities(Frame& runs, const Run& run) {
     runs.put({.name = "has_workers"}, workers_of(run) > 0 ? "yes" : "no");
 }
 
+// The last epoch's value of a loss or accuracy, else the median.
+Cell value_of_run(const Run& run, const results::Measurement& m) {
+    const double last = final_value(run, m.name);
+    return last == m.summary.median ? Cell(last, m.summary.ci95) : Cell(last);
+}
+
 std::string text_of_all(const Frame& runs, const Places& members, std::size_t column) {
     if (members.empty()) return "";
     const std::string& first = runs.at(members.front(), column).text;
@@ -122,7 +128,7 @@ void add_run(Frame& runs, const GroupQuery& query, const Run& run) {
     for (const auto& m : run.measurements)
         if (m.summary.n > 0)
             runs.put({.name = m.name, .unit = m.unit, .role = Role::measured, .interval = true},
-                     {m.summary.median, m.summary.ci95});
+                     value_of_run(run, m));
 }
 
 std::vector<Caveat> caveats_of(const Run& run) {
@@ -135,6 +141,7 @@ std::vector<Caveat> caveats_of(const Run& run) {
 }
 
 Groups::Groups(Frame runs, GroupQuery query) : runs_(std::move(runs)), query_(std::move(query)) {
+    if (query_.labels_apart) keep_labels_apart();
     check_query();
     add_groups();
     for (const std::size_t group : all()) {
@@ -154,6 +161,16 @@ Groups::Groups(Frame runs, GroupQuery query) : runs_(std::move(runs)), query_(st
 
 Groups::Groups(const ChosenRuns& runs, const GroupQuery& query)
     : Groups(table_of_runs(runs, query), query) {}
+
+void Groups::keep_labels_apart() {
+    Places columns = runs_.all(Role::key);
+    columns.push_back(runs_.find("label", Role::derived));
+    std::map<std::string, std::size_t> series;
+    for (const auto& [values, rows] : runs_.group_by(columns)) ++series[values.back()];
+    for (std::size_t row = 0; row < runs_.rows.size(); ++row)
+        if (const auto& label = runs_.at(row, columns.back()).text; series[label] > 1)
+            runs_.set(row, {.name = "label", .role = Role::condition}, label);
+}
 
 void Groups::check_query() {
     std::set<std::string> met, surroundings;
@@ -227,8 +244,15 @@ void Groups::add_shared(Role role) {
 
 // Adds the medians of the asked measurements. Counts have no unit.
 void Groups::add_measured() {
-    for (const auto& name : measurements()) {
+    const auto shown = measurements();
+    const bool has_whole = std::ranges::any_of(vocabulary::wholes(), [&](const auto* whole) {
+        return std::ranges::count(shown, whole->name) > 0;
+    });
+    for (const auto& name : shown) {
         const auto* known = vocabulary::find_quantity(name);
+        if (!has_whole && asked_time_.empty() && known != nullptr && known->unit == "s" &&
+            known->kind == vocabulary::Kind::cost && known->part_of.empty())
+            asked_time_ = name;
         const bool counts =
             known != nullptr && known->kind == vocabulary::Kind::count && unit(name) == "1";
         const Column column{.name = name,

@@ -19,6 +19,8 @@ struct GroupQuery {
     std::vector<std::string> keys = {};
     std::vector<std::string> measurements = {};  ///< empty: the headline ones
     std::vector<std::string> ignore = {};        ///< conditions that may differ within a group
+    /// Keeps the runs of labels apart that have several groups each, as sections of a campaign do.
+    bool labels_apart = false;
 };
 
 /// Adds a row for a run that was read with its summaries (results::Detail): its keys, conditions,
@@ -57,6 +59,8 @@ class Groups {
     bool has_key(std::string_view key) const;
     /// The asked measurements that a group has.
     std::vector<std::string> measurements() const;
+    /// The time to compare if it was asked for, and no time of a step or job: an epoch's; "": none.
+    const std::string& asked_time() const { return asked_time_; }
 
     const Places& members(std::size_t group) const { return table_.rows[group].members; }
     bool valid(std::size_t group) const { return !members(group).empty(); }
@@ -93,6 +97,7 @@ class Groups {
     std::string common(std::string_view factor) const;
 
   private:
+    void keep_labels_apart();
     void check_query();
     void add_groups();
     void add_shared(Role role);
@@ -103,6 +108,7 @@ class Groups {
     Frame runs_, table_;
     GroupQuery query_;
     std::vector<std::string> apart_;
+    std::string asked_time_;
     std::size_t without_ = 0;
 };
 

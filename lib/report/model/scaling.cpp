@@ -128,7 +128,8 @@ class Baselines {
         if (!all || !base_all || !(*base_all > 0) ||
             groups_.factor(base, setting::kBatchSize).empty())
             return std::nullopt;
-        const bool of_rank = same(base, group, setting::kBatchSize), of_all = *all == *base_all;
+        const bool of_rank = same(base, group, setting::kBatchSize),
+                   of_all = *all == *base_all || !groups_.asked_time().empty();  // as of an epoch
         if (of_all && (of_rank || (over_ranks_ && !weak))) return 1;
         return of_rank && over_ranks_ && weak ? std::optional(*all / *base_all) : std::nullopt;
     }
@@ -335,7 +336,11 @@ std::vector<Curve> curves_of(const Groups& groups, const Scaling& scaling, bool 
     const auto titles =
         groups.titles(last, {"ranks", "nodes", "hosts", scaling.over,
                              std::string(weak ? setting::kGlobalBatchSize : setting::kBatchSize)});
-    for (std::size_t i = 0; i < curves.size(); ++i) curves[i].title = titles[i];
+    for (std::size_t i = 0; i < curves.size(); ++i) {
+        const auto& label = groups.key(curves[i].groups.front(), "label");
+        const bool other = std::ranges::count(titles, titles[i]) > 1 && !label.empty();
+        curves[i].title = titles[i] + (other ? ", label " + label : "");
+    }
     return curves;
 }
 

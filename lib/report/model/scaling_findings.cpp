@@ -144,6 +144,63 @@ void add_fastest(Scaling& scaling, const Groups& groups) {
     }
 }
 
+// What `slow` pays where it has parts of the step that `fast` lacks: all parts that take it longer,
+// the longest first, from 1 % of its step on. "" if it has no such part.
+std::string paid(const Groups& groups, std::size_t fast, std::size_t slow) {
+    std::vector<std::pair<double, std::string>> more;
+    const double step = groups.estimate(slow, vocabulary::kStepTime).number;
+    bool other = false;
+    for (const auto* part : vocabulary::parts_of(vocabulary::quantity(vocabulary::kStepTime))) {
+        const double own = std::fmax(0, groups.estimate(slow, part->name).number),
+                     its = std::fmax(0, groups.estimate(fast, part->name).number);
+        other = other || (own > 0 && its == 0);
+        if (own - its >= 0.01 * step) more.emplace_back(own - its, part->phase);
+    }
+    std::ranges::sort(more, std::greater());
+    std::vector<std::string> parts;
+    for (const auto& [seconds, phase] : more)
+        parts.push_back(fmt::format("{} for {}", readable(seconds, "s"), phase));
+    return other && !parts.empty()
+               ? fmt::format("{} of a step of {}", base::join(parts, ", "), readable(step, "s"))
+               : "";
+}
+
+// The fastest of several modes of many devices against each other one on as many cores: what the
+// other one pays.
+std::vector<Finding> payments(const Groups& groups, const Comparison& one, const RowNames& name) {
+    Rows rows = one.rows;
+    std::erase_if(rows, [&](std::size_t row) { return groups.says(row, "single_device"); });
+    std::ranges::stable_sort(rows, {}, [&](std::size_t row) {
+        return groups.estimate(row, vocabulary::kStepTime).number;
+    });
+    std::vector<Finding> found;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        const std::size_t fast = rows.front(), slow = rows[i];
+        if (groups.cores(fast).count != groups.cores(slow).count ||
+            groups.factor(fast, setting::kGlobalBatchSize) !=
+                groups.factor(slow, setting::kGlobalBatchSize))
+            continue;
+        const auto ratio = speedup_of(groups, slow, fast);
+        const bool firm = ratio.ci.low > 1 && !groups.load(fast).differs_from(groups.load(slow));
+        found.push_back({.verdict = firm ? Verdict::pays : Verdict::pays_undecided,
+                         .subject = name(fast),
+                         .row = fast,
+                         .against = name(slow),
+                         .value = paid(groups, fast, slow),
+                         .ratio = ratio});
+    }
+    std::erase_if(found, [](const Finding& finding) { return finding.value.empty(); });
+    return found;
+}
+
+// Whether a verdict names the same row as the best of the same others.
+bool says_already(const std::vector<Finding>& findings, const Finding& finding) {
+    return std::ranges::any_of(findings, [&](const Finding& one) {
+        return one.verdict == finding.verdict && one.row == finding.row &&
+               one.against == finding.against && one.alike == finding.alike;
+    });
+}
+
 Finding weak_finding(const Scaling& scaling, const Groups& groups, std::size_t row) {
     const std::size_t base = *scaling.baseline(row, true);
     const auto& [text, efficiency, ci] = scaling.at(row, "weak_efficiency");
@@ -184,8 +241,9 @@ void add_weak(Scaling& scaling, const Groups& groups) {
 // else the first one with a good direction. "" if not all rows have it.
 std::string compared_in(const Groups& groups, const Rows& rows, bool other_batch) {
     auto names = groups.measurements();
-    names.insert(names.begin(), other_batch ? std::string(vocabulary::kThroughput)
-                                            : common_time(groups, rows.front(), rows.back()));
+    names.insert(names.begin(), other_batch && groups.asked_time().empty()
+                                    ? std::string(vocabulary::kThroughput)
+                                    : common_time(groups, rows.front(), rows.back()));
     for (const auto& name : names)
         if (const auto* known = vocabulary::find_quantity(name);
             known != nullptr && known->better != vocabulary::Better::neither &&
@@ -197,6 +255,8 @@ std::string compared_in(const Groups& groups, const Rows& rows, bool other_batch
 }  // namespace
 
 std::string common_time(const Groups& groups, std::size_t a, std::size_t b) {
+    if (const auto asked = groups.asked_time(); groups.has(a, asked) && groups.has(b, asked))
+        return asked;
     for (const auto* whole : vocabulary::wholes())
         if (groups.has(a, whole->name) && groups.has(b, whole->name))
             return std::string(whole->name);
@@ -288,10 +348,12 @@ std::vector<Finding> findings_of(const Groups& groups, const Comparison& one,
                              .value = digits(more / least),
                              .ratio = advantage(groups, one.measurement, one.base, row).ratio});
     if (!found.empty()) return found;
+    if (groups.has_key(setting::kMode)) found = payments(groups, one, name);
+    if (found.size() + 1 == one.rows.size()) return found;
     const bool timed = groups.command(one.base) != "comm";
-    found = {best_of(groups, one.measurement, one.rows,
-                     timed ? std::optional(one.base) : std::nullopt, name)};
-    if (!timed) found.back().value += " of " + one.measurement;
+    found.insert(found.begin(), best_of(groups, one.measurement, one.rows,
+                                        timed ? std::optional(one.base) : std::nullopt, name));
+    if (!timed) found.front().value += " of " + one.measurement;
     return found;
 }
 
@@ -306,8 +368,9 @@ void compare_ways(Scaling& scaling, const Groups& groups) {
                     scaling.put(row, "speedup",
                                 advantage(groups, one.measurement, row, one.base).ratio);
                 }
-            std::ranges::move(findings_of(groups, one, names_in(groups)),
-                              std::back_inserter(scaling.findings));
+            for (auto& finding : findings_of(groups, one, names_in(groups)))
+                if (!says_already(scaling.findings, finding))
+                    scaling.findings.push_back(std::move(finding));
         }
     }
 }

@@ -149,8 +149,10 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
                          lost = at_work > 0
                                     ? core_share * std::min(cores[i], at_work) * rest / at_work
                                     : 0;
-            computing[rank] += own - lost - input[i] - moving[i];
-            useful[rank] += own - lost - input[i];
+            // Moving data waited for cores as long as computing did, relative to their times.
+            const double use = own - lost - input[i];
+            computing[rank] += use - (rest > 0 ? std::min(moving[i], rest) * use / rest : 0);
+            useful[rank] += use;
             busy[rank] += own - lost;
             whole[rank] += step[i];
             waited += lost;

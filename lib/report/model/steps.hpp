@@ -50,6 +50,11 @@ struct Parts {
     double fixed_s() const { return update_s + lost_s(transfer); }
     double percent_of(double seconds) const { return 100 * seconds / step_s(); }
 };
+/// The losses in words, by Parts::Loss.
+inline constexpr const char* kLossNames[] = {"moving between replicas",     "waiting for samples",
+                                             "imbalance between nodes",     "imbalance in a node",
+                                             "imbalance from step to step", "waiting for a core",
+                                             "late handover of gradients",  "summing gradients"};
 /// The mean over the counted steps from `first_step` up to `end_step`. Requires the samples of each
 /// rank. Without steps, the parts of the table `waterfall`. `core_share`: the share of the waits
 /// for cores that counts as a loss, the rest as computing.

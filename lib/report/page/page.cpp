@@ -94,6 +94,7 @@ Data warnings_of(const Groups& groups, const RunWarnings& of_runs) {
             false);
     auto apart = groups.apart();
     std::erase_if(apart, [&](const auto& key) {  // keys that are equal within each command
+        if (key == "label") return true;         // each label is a series of its own
         std::map<std::string, std::set<std::string>> values;
         for (const std::size_t group : groups.all())
             values[groups.command(group)].insert(groups.key(group, key));
@@ -120,13 +121,17 @@ std::string filled(const char* name, const Data& data) {
     return page.render(data);
 }
 
-std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& folder) {
+std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& folder,
+                      const std::string& title) {
     const model::References references = model::read_references(folder);
-    const model::GroupQuery query{.measurements = model::names_shown(vocabulary::Shown::summary)};
+    const model::GroupQuery query{.measurements = model::names_shown(vocabulary::Shown::summary),
+                                  .labels_apart = true};
     Frame table;
     RunWarnings warnings;
+    std::set<std::string> labels;
     runs.visit(results::Detail::summaries, [&](const Run& run) {
         add_run(table, query, run);
+        labels.insert(run.label);
         for (const auto& warning : run.warnings)
             warnings[warning].first = warning, ++warnings[warning].second;
     });
@@ -175,7 +180,11 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     add("environment", "Environment",
         html_of(values_of(groups.runs(), groups.runs().all(Role::place))));
     add("definitions", "Definitions", definitions_of(groups));
-    return filled("page.html", Object{{"file", runs.file().path().filename().string()},
+    labels.erase("");
+    const std::string name = !title.empty()    ? title
+                             : !labels.empty() ? some_of(labels, 3)
+                                               : runs.file().path().filename().string();
+    return filled("page.html", Object{{"title", name},
                                       {"style", std::string(template_text("style.css"))},
                                       {"lead", lead_of(runs, groups)},
                                       {"cards", list_or_false(cards)},

@@ -69,6 +69,11 @@ Frame summary_frame(const Groups& groups, const std::string& command) {
     const Frame& table = groups.table();
     Places columns{table.find("title"), table.find(setting::kRanks, Role::factor),
                    table.find("runs")};
+    for (const auto work : {setting::kFiles, setting::kSize})  // rows of other work are no rivals
+        if (std::ranges::any_of(shown, [&](std::size_t group) {
+                return groups.factor(group, work) != groups.factor(shown.front(), work);
+            }))
+            columns.push_back(table.find(work, Role::factor));
     for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, command))
         columns.push_back(table.find(name, Role::measured));
     Frame frame = table.select(columns);

@@ -101,7 +101,7 @@ std::string as_html(const std::vector<Section>& sections, const std::string& fil
                                  {"heading", section.heading},
                                  {"body", figures_of(section, not_drawn)}});
     if (!not_drawn.empty()) base::log::warn(not_drawn);
-    return filled("page.html", Object{{"file", file},
+    return filled("page.html", Object{{"title", file},
                                       {"style", std::string(template_text("style.css"))},
                                       {"lead", "Scaling section for a proposal"},
                                       {"sections", written}});

@@ -19,17 +19,13 @@ namespace {
 // On the CPU ranklab's loop makes one pass over memory per parameter; LibTorch's operations on
 // whole tensors would make eight passes. On a GPU LibTorch's operations on lists (_foreach_) run
 // one kernel for many parameters.
-class Adadelta final : public Optimizer {
+class Adadelta final : public OptimizerWithState {
   public:
-    Adadelta(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
-        : parameters_(std::move(parameters)),
-          ours_(config.ops == nn::Ops::ranklab && suit_our_ops(parameters_)),
-          lr_(config.lr) {
-        for (const auto& parameter : parameters_) {
-            square_average_.push_back(torch::zeros_like(parameter).detach());
-            delta_average_.push_back(torch::zeros_like(parameter).detach());
-        }
-    }
+    Adadelta(const std::vector<torch::Tensor>& parameters, const OptimizerConfig& config)
+        : OptimizerWithState(
+              parameters, config.lr,
+              {{"square_average", zeros_of(parameters)}, {"delta_average", zeros_of(parameters)}}),
+          ours_(config.ops == nn::Ops::ranklab && suit_our_ops(parameters_)) {}
 
     void step() override {
         Lists lists;
@@ -48,18 +44,6 @@ class Adadelta final : public Optimizer {
             }
         }
         if (!lists.parameters.empty()) update_by_lists(lists);
-    }
-    void set_lr(double lr) override { lr_ = lr; }
-
-    std::vector<OptimizerState> state() override {
-        return {{"square_average", square_average_}, {"delta_average", delta_average_}};
-    }
-    void load_state(const std::vector<OptimizerState>& state) override {
-        check_state(state, {{"square_average", parameters_}, {"delta_average", parameters_}});
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            square_average_[i].copy_(state[0].tensors[i]);
-            delta_average_[i].copy_(state[1].tensors[i]);
-        }
     }
 
   private:
@@ -109,11 +93,9 @@ class Adadelta final : public Optimizer {
         });
     }
 
-    std::vector<torch::Tensor> parameters_;
-    std::vector<torch::Tensor> square_average_;
-    std::vector<torch::Tensor> delta_average_;
+    std::vector<torch::Tensor>& square_average_ = states_[0].tensors;
+    std::vector<torch::Tensor>& delta_average_ = states_[1].tensors;
     bool ours_;
-    double lr_;
 };
 
 }  // namespace
@@ -123,13 +105,13 @@ OptimizerEntry adadelta_entry() {
             .summary = "Adadelta, rho 0.9, eps 1e-6",
             .default_lr = 1.0,
             .states = [](const OptimizerConfig&) { return 2; },
-            .make = [](std::vector<torch::Tensor> parameters,
+            .make = [](const std::vector<torch::Tensor>& parameters,
                        const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
                 if (config.fused)
                     throw base::OptionError(
                         "LibTorch has no fused kernel for adadelta; leave the option out",
                         {"fused-optimizer"});
-                return std::make_unique<Adadelta>(std::move(parameters), config);
+                return std::make_unique<Adadelta>(parameters, config);
             }};
 }
 

@@ -32,6 +32,16 @@ struct StepFactors {
         : size(lr / (1 - std::pow(rule.beta1, k))), root(std::sqrt(1 - std::pow(rule.beta2, k))) {}
 };
 
+std::vector<torch::Tensor> step_counts(const std::vector<torch::Tensor>& parameters,
+                                       bool beside_parameters) {
+    std::vector<torch::Tensor> counts;
+    for (const auto& parameter : parameters)
+        counts.push_back(
+            torch::zeros({}, torch::TensorOptions(torch::kFloat)
+                                 .device(beside_parameters ? parameter.device() : torch::kCPU)));
+    return counts;
+}
+
 // Adam (Kingma and Ba 2015, arXiv:1412.6980, algorithm 1) in the order of operations of
 // torch.optim.Adam:
 //   m += (1 - b1) (g - m);  v = b2 v + (1 - b2) g^2;
@@ -39,41 +49,21 @@ struct StepFactors {
 // AdamW (Loshchilov and Hutter 2019, arXiv:1711.05101) first multiplies p by 1 - lr decay.
 // k counts a parameter's steps with a gradient. All implementations share this state, so that any
 // of them can load another's checkpoint.
-class AdamState : public Optimizer {
+class AdamState : public OptimizerWithState {
   public:
-    void set_lr(double lr) override { lr_ = lr; }
-    std::vector<OptimizerState> state() override {
-        return {{"exp_avg", average_}, {"exp_avg_sq", square_average_}, {"step", steps_}};
-    }
-    void load_state(const std::vector<OptimizerState>& state) override {
-        check_state(state,
-                    {{"exp_avg", parameters_}, {"exp_avg_sq", parameters_}, {"step", steps_}});
-        const torch::NoGradGuard no_gradients;
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            average_[i].copy_(state[0].tensors[i]);
-            square_average_[i].copy_(state[1].tensors[i]);
-            steps_[i].copy_(state[2].tensors[i]);
-        }
-    }
+    AdamState(const std::vector<torch::Tensor>& parameters, const Rule& rule, double lr,
+              bool counts_beside_parameters = false)
+        : OptimizerWithState(parameters, lr,
+                             {{"exp_avg", zeros_of(parameters)},
+                              {"exp_avg_sq", zeros_of(parameters)},
+                              {"step", step_counts(parameters, counts_beside_parameters)}}),
+          rule_(rule) {}
 
   protected:
-    AdamState(std::vector<torch::Tensor> parameters, const Rule& rule, double lr,
-              bool counts_beside_parameters)
-        : parameters_(std::move(parameters)), rule_(rule), lr_(lr) {
-        for (const auto& parameter : parameters_) {
-            average_.push_back(torch::zeros_like(parameter).detach());
-            square_average_.push_back(torch::zeros_like(parameter).detach());
-            const torch::Device place = counts_beside_parameters ? parameter.device() : torch::kCPU;
-            steps_.push_back(torch::zeros({}, torch::TensorOptions(torch::kFloat).device(place)));
-        }
-    }
-
-    std::vector<torch::Tensor> parameters_;
-    std::vector<torch::Tensor> average_;
-    std::vector<torch::Tensor> square_average_;
-    std::vector<torch::Tensor> steps_;  // k of each parameter, fp32 as in PyTorch
+    std::vector<torch::Tensor>& average_ = states_[0].tensors;
+    std::vector<torch::Tensor>& square_average_ = states_[1].tensors;
+    std::vector<torch::Tensor>& steps_ = states_[2].tensors;  // k, fp32 as in PyTorch
     Rule rule_;
-    double lr_;
 };
 
 // Ranklab's Adam makes one pass over memory without temporaries. Operations on whole tensors make
@@ -81,8 +71,7 @@ class AdamState : public Optimizer {
 // bandwidth limits the step.
 class Adam final : public AdamState {
   public:
-    Adam(std::vector<torch::Tensor> parameters, const Rule& rule, double lr)
-        : AdamState(std::move(parameters), rule, lr, false) {}
+    using AdamState::AdamState;
 
     void step() override {
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -125,8 +114,7 @@ class Adam final : public AdamState {
 // torch::optim::Adam's operations, in its order.
 class LibTorchAdam final : public AdamState {
   public:
-    LibTorchAdam(std::vector<torch::Tensor> parameters, const Rule& rule, double lr)
-        : AdamState(std::move(parameters), rule, lr, false) {}
+    using AdamState::AdamState;
 
     void step() override {
         const torch::NoGradGuard no_gradients;
@@ -148,8 +136,8 @@ class LibTorchAdam final : public AdamState {
 // in GPU memory.
 class FusedAdam final : public AdamState {
   public:
-    FusedAdam(std::vector<torch::Tensor> parameters, const Rule& rule, double lr)
-        : AdamState(std::move(parameters), rule, lr, true) {}
+    FusedAdam(const std::vector<torch::Tensor>& parameters, const Rule& rule, double lr)
+        : AdamState(parameters, rule, lr, true) {}
 
     void step() override {
         const torch::NoGradGuard no_gradients;
@@ -187,13 +175,12 @@ OptimizerEntry entry(const char* name, const char* summary, const Rule& rule) {
             .default_lr = 1e-3,
             .has_fused = true,
             .states = [](const OptimizerConfig&) { return 2; },
-            .make = [rule](std::vector<torch::Tensor> parameters,
+            .make = [rule](const std::vector<torch::Tensor>& parameters,
                            const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
-                if (config.fused)
-                    return std::make_unique<FusedAdam>(std::move(parameters), rule, config.lr);
+                if (config.fused) return std::make_unique<FusedAdam>(parameters, rule, config.lr);
                 if (config.ops == nn::Ops::ranklab && suit_our_ops(parameters))
-                    return std::make_unique<Adam>(std::move(parameters), rule, config.lr);
-                return std::make_unique<LibTorchAdam>(std::move(parameters), rule, config.lr);
+                    return std::make_unique<Adam>(parameters, rule, config.lr);
+                return std::make_unique<LibTorchAdam>(parameters, rule, config.lr);
             }};
 }
 

@@ -8,34 +8,16 @@ namespace {
 // The state of both implementations, so that each can load the other's checkpoint. A parameter's
 // momentum buffer begins as a copy of its first gradient. Adding the gradient to a buffer of zeros
 // would turn -0 into +0.
-class SgdState : public Optimizer {
+class SgdState : public OptimizerWithState {
   public:
-    SgdState(std::vector<torch::Tensor> parameters, const OptimizerConfig& config)
-        : parameters_(std::move(parameters)),
-          buffers_(parameters_.size()),
-          lr_(config.lr),
+    SgdState(const std::vector<torch::Tensor>& parameters, const OptimizerConfig& config)
+        : OptimizerWithState(parameters, config.lr,
+                             {{"momentum_buffer", std::vector<torch::Tensor>(parameters.size())}},
+                             true),
           momentum_(config.momentum) {}
 
-    void set_lr(double lr) override { lr_ = lr; }
-    std::vector<OptimizerState> state() override { return {{"momentum_buffer", buffers_}}; }
-    void load_state(const std::vector<OptimizerState>& state) override {
-        check_state(state, {{"momentum_buffer", parameters_}}, false);
-        const torch::NoGradGuard no_gradients;
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const auto& from = state[0].tensors[i];
-            if (!from.defined())
-                buffers_[i] = torch::Tensor();
-            else if (!buffers_[i].defined())
-                buffers_[i] = torch::empty_like(parameters_[i]).copy_(from);
-            else
-                buffers_[i].copy_(from);
-        }
-    }
-
   protected:
-    std::vector<torch::Tensor> parameters_;
-    std::vector<torch::Tensor> buffers_;
-    double lr_;
+    std::vector<torch::Tensor>& buffers_ = states_[0].tensors;
     double momentum_;
 };
 
@@ -108,10 +90,10 @@ OptimizerEntry sgd_entry() {
             .default_lr = 0.01,
             .has_fused = true,
             .states = [](const OptimizerConfig& c) { return c.momentum != 0 ? 1 : 0; },
-            .make = [](std::vector<torch::Tensor> parameters,
+            .make = [](const std::vector<torch::Tensor>& parameters,
                        const OptimizerConfig& config) -> std::unique_ptr<Optimizer> {
-                if (config.fused) return std::make_unique<FusedSgd>(std::move(parameters), config);
-                return std::make_unique<Sgd>(std::move(parameters), config);
+                if (config.fused) return std::make_unique<FusedSgd>(parameters, config);
+                return std::make_unique<Sgd>(parameters, config);
             }};
 }
 

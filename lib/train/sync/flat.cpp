@@ -9,12 +9,12 @@ namespace {
 
 // Makes one blocking allreduce of all gradients, which are views of one buffer: nothing is copied
 // in or out.
-class FlatSync final : public GradientSync {
+class FlatSync final : public BlockingSync {
   public:
     explicit FlatSync(comm::Communicator& comm) : comm_(comm) {}
 
     void attach(std::vector<torch::Tensor> parameters) override {
-        parameters_ = std::move(parameters);
+        BlockingSync::attach(std::move(parameters));
         std::int64_t total = 0;
         for (const auto& parameter : parameters_) {
             if (parameter.scalar_type() != parameters_.front().scalar_type()) {
@@ -34,16 +34,6 @@ class FlatSync final : public GradientSync {
             begin += parameter.numel();
         }
     }
-    void begin_step(const std::vector<torch::Tensor>&, bool) override {
-        if (fresh_) buffer_.zero_();
-        fresh_ = false;
-    }
-    void finish() override {
-        stamps_.clear();
-        reduce_now(comm_, buffer_, stamps_);
-        fresh_ = true;
-    }
-    const std::vector<ReductionStamp>& stamps() const override { return stamps_; }
     BucketPlan buckets() const override {
         if (parameters_.empty()) return {};
         std::vector<std::size_t> all(parameters_.size());
@@ -52,11 +42,11 @@ class FlatSync final : public GradientSync {
     }
 
   private:
+    void clear() override { buffer_.zero_(); }
+    void reduce() override { reduce_now(comm_, buffer_); }
+
     comm::Communicator& comm_;
-    std::vector<torch::Tensor> parameters_;
     torch::Tensor buffer_;
-    std::vector<ReductionStamp> stamps_;
-    bool fresh_ = true;
 };
 
 }  // namespace

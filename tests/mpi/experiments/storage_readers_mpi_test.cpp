@@ -21,9 +21,9 @@ StorageOptions options_of(const std::string& strategy, const std::filesystem::pa
     StorageOptions options;
     for (const auto& entry : io::strategies())
         if (entry.name == strategy) options.entry = entry;
-    options.job.files = kFiles;
-    options.job.size = 4;
-    options.job.directory = folder;
+    options.files = kFiles;
+    options.size = 4;
+    options.directory = folder;
     return options;
 }
 
@@ -35,8 +35,7 @@ std::set<std::int64_t> ids_of(const std::vector<Share>& shares) {
 }
 
 /// The records that this rank wrote.
-std::set<std::int64_t> written_by_me(const Repeater& repeater, const StorageOptions& options) {
-    if (const auto written = repeater.strategy().written()) return ids_of(*written);
+std::set<std::int64_t> written_by_me(const StorageOptions& options) {
     const int writers = options.entry.parallel ? world().world_size() : 1;
     if (world().rank() >= writers) return {};
     return ids_of({base::share_of(kFiles, world().rank(), writers)});
@@ -50,7 +49,7 @@ void expect_read_by_others(const StorageOptions& options) {
     auto all = static_cast<double>(plan.count());
     world().allreduce(comm::view(std::span(&all, 1)), comm::ReduceOp::sum);
     EXPECT_EQ(all, kFiles) << "each is read once";
-    const auto mine = written_by_me(repeater, options);
+    const auto mine = written_by_me(options);
     for (const std::int64_t id : ids_of(plan.records))
         EXPECT_EQ(mine.count(id), world().world_size() == 1 ? 1U : 0U) << "record " << id;
     EXPECT_EQ(plan.who, world().world_size() == 1 ? WhoReads::writers : WhoReads::others);
@@ -66,17 +65,6 @@ TEST(StorageReaders, NoRankReadsWhatItWrote) {
                                  "mpi-scatter", "hdf5-serial", "hdf5-parallel-independent"}) {
         SCOPED_TRACE(strategy);
         expect_read_by_others(options_of(strategy, folder.path()));
-    }
-}
-
-TEST(StorageReaders, NorOfChunksThatWentToWhoeverAsked) {
-    const ranklab::testing::SharedFolder folder;
-    for (const std::int64_t chunk : {1, 3, 100}) {
-        SCOPED_TRACE(chunk);
-        auto options = options_of("mpi-send", folder.path());
-        options.job.dynamic = true;
-        options.job.chunk_files = chunk;
-        expect_read_by_others(options);
     }
 }
 

@@ -174,7 +174,7 @@ TEST_F(CeilingsTest, ARankWithoutRoomEndsItForAll) {
 }
 
 TEST_F(CeilingsTest, AVanishedFolderEndsItForAll) {
-    job_.directory /= "gone";
+    job_.directory += "/gone";
     const auto [said, code] = outcome();
     EXPECT_EQ(code, 5);
     if (world().rank() == 0) {

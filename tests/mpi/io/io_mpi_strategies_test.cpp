@@ -1,4 +1,4 @@
-// mpi-send, with and without --dynamic, and mpi-scatter.
+// mpi-send and mpi-scatter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,34 +110,20 @@ void expect_all_files(const Job& job) {
     EXPECT_EQ(there, job.files) << "no more files than records";
 }
 
-struct Form {
-    const char* name;
-    bool dynamic;
-    std::int64_t chunk;
-};
-constexpr Form kForms[] = {{"mpi-send", false, 1},
-                           {"mpi-send", true, 1},
-                           {"mpi-send", true, 3},
-                           {"mpi-send", true, 100},
-                           {"mpi-scatter", false, 1}};
-
-class MpiStrategies : public ::testing::TestWithParam<Form> {
+class MpiStrategies : public ::testing::TestWithParam<const char*> {
   protected:
     static Job job(const SharedFolder& folder, std::int64_t files, std::int64_t size) {
         Job job;
         job.files = files;
         job.size = size;
         job.directory = folder.path();
-        job.dynamic = GetParam().dynamic;
-        job.chunk_files = GetParam().chunk;
         return job;
     }
 };
-INSTANTIATE_TEST_SUITE_P(All, MpiStrategies, ::testing::ValuesIn(kForms), [](const auto& one) {
-    const Form& form = one.param;
-    return std::string(form.name == std::string("mpi-send") ? "Send" : "Scatter") +
-           (form.dynamic ? "OnDemandBy" + std::to_string(form.chunk) : "");
-});
+INSTANTIATE_TEST_SUITE_P(All, MpiStrategies, ::testing::Values("mpi-send", "mpi-scatter"),
+                         [](const auto& one) {
+                             return one.param == std::string("mpi-send") ? "Send" : "Scatter";
+                         });
 
 TEST_P(MpiStrategies, WriteTheBytesOfEachRecordOnce) {
     for (const std::int64_t files : {0, 1, 2, 3, 7, 10}) {
@@ -145,7 +131,7 @@ TEST_P(MpiStrategies, WriteTheBytesOfEachRecordOnce) {
             SCOPED_TRACE("files " + std::to_string(files) + ", size " + std::to_string(size));
             const SharedFolder folder;
             const Job what = job(folder, files, size);
-            const auto outcome = run(GetParam().name, what);
+            const auto outcome = run(GetParam(), what);
             EXPECT_FALSE(outcome.failed);
             EXPECT_EQ(sum_of(outcome.done), files);
             expect_all_files(what);
@@ -158,46 +144,31 @@ TEST_P(MpiStrategies, WriteTheBytesOfEachRecordOnce) {
 
 TEST_P(MpiStrategies, SayWhoGotWhat) {
     const SharedFolder folder;
-    const auto outcome = run(GetParam().name, job(folder, 10, 5));
+    const auto outcome = run(GetParam(), job(folder, 10, 5));
     if (me() != 0) return;
     for (int rank = 0; rank < ranks(); ++rank) {
         const auto r = static_cast<std::size_t>(rank);
-        const auto chunks = outcome.chunks[r];
         const auto records = outcome.records[r];
-        if (GetParam().dynamic) {
-            EXPECT_EQ(outcome.bytes[r], rank == 0 ? 0 : 16 * (chunks + 1))
-                << "the last says that there is no more";
-            EXPECT_LE(records, chunks * GetParam().chunk);
-        } else {
-            EXPECT_EQ(records, base::share_of(10, rank, ranks()).count);
-            EXPECT_EQ(chunks, 1);
-            EXPECT_EQ(outcome.bytes[r], rank == 0                                    ? 0
-                                        : GetParam().name == std::string("mpi-send") ? 16
-                                                                                     : 4 * records);
-        }
+        EXPECT_EQ(records, base::share_of(10, rank, ranks()).count);
+        EXPECT_EQ(outcome.chunks[r], 1);
+        EXPECT_EQ(outcome.bytes[r], rank == 0                               ? 0
+                                    : GetParam() == std::string("mpi-send") ? 16
+                                                                            : 4 * records);
     }
 }
 
 TEST_P(MpiStrategies, MarkSendingAndWaiting) {
     const SharedFolder folder;
     const Job what = job(folder, 7, 5);
-    const auto outcome = run(GetParam().name, what);
+    const auto outcome = run(GetParam(), what);
     const auto calls = [&](IoPhase phase) {
         return static_cast<std::int64_t>(outcome.times.of(phase).calls);
     };
     EXPECT_EQ(calls(IoPhase::write), outcome.done);
     EXPECT_EQ(outcome.times.records().calls, static_cast<double>(outcome.done));
     EXPECT_EQ(outcome.times.bytes(), static_cast<double>(outcome.done) * (128 + 8 * 25));
-    const auto others_waits = sum_of(me() == 0 ? 0 : calls(IoPhase::wait));
-    if (GetParam().dynamic) {
-        EXPECT_EQ(calls(IoPhase::wait),
-                  me() == 0 ? 1 : (outcome.done + GetParam().chunk - 1) / GetParam().chunk + 1);
-        EXPECT_EQ(calls(IoPhase::send), me() == 0 ? others_waits : 0)
-            << "each that waited was answered";
-    } else {
-        EXPECT_EQ(calls(IoPhase::wait), me() == 0 ? 0 : 1);
-        EXPECT_EQ(calls(IoPhase::send), me() == 0 ? 1 : 0);
-    }
+    EXPECT_EQ(calls(IoPhase::wait), me() == 0 ? 0 : 1);
+    EXPECT_EQ(calls(IoPhase::send), me() == 0 ? 1 : 0);
 }
 
 TEST_P(MpiStrategies, AnotherRankReadsThemBack) {
@@ -205,7 +176,7 @@ TEST_P(MpiStrategies, AnotherRankReadsThemBack) {
     const Job what = job(folder, 5, 7);
     Outcome outcome;
     const Place place{world(), outcome.times, [](std::int64_t) {}};
-    const auto strategy = entry(GetParam().name).make(what, place);
+    const auto strategy = entry(GetParam()).make(what, place);
     for (int repetition = 0; repetition < 2; ++repetition) {  // written over
         strategy->open();
         strategy->write();
@@ -230,61 +201,27 @@ TEST_P(MpiStrategies, ARankThatFailsLeavesNoneWaiting) {
         SCOPED_TRACE("failing rank " + std::to_string(failing));
         const SharedFolder folder;
         Job what = job(folder, 60, 1);
-        what.chunk_files = 1;  // so that each rank comes to have one
-        if (me() == failing) what.directory /= "missing";
-        const auto outcome = run(GetParam().name, what,
+        if (me() == failing) what.directory += "/missing";
+        const auto outcome = run(GetParam(), what,
                                  [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); });
         EXPECT_EQ(outcome.failed, me() == failing);
         const auto done = sum_of(outcome.done);
-        if (GetParam().dynamic) {
-            EXPECT_LT(done, 30) << "the others stop, too";
-        } else {
-            EXPECT_EQ(done, 60 - base::share_of(60, failing, ranks()).count)
-                << "the others have their share";
-        }
+        EXPECT_EQ(done, 60 - base::share_of(60, failing, ranks()).count)
+            << "the others have their share";
         const SharedFolder good;
         const Job next = job(good, 7, 5);
-        EXPECT_FALSE(run(GetParam().name, next).failed);
+        EXPECT_FALSE(run(GetParam(), next).failed);
         expect_all_files(next);
     }
 }
 
 TEST_P(MpiStrategies, AnInterruptedRankLeavesNoneWaiting) {
     const SharedFolder folder;
-    const auto outcome = run(GetParam().name, job(folder, 300, 1), [] {
+    const auto outcome = run(GetParam(), job(folder, 300, 1), [] {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         if (me() == 0) throw base::Interrupted("asked to stop", 15);
     });
     EXPECT_EQ(outcome.failed, me() == 0);
-}
-
-Job on_demand(const SharedFolder& folder, std::int64_t files) {
-    Job job;
-    job.files = files;
-    job.size = 3;
-    job.directory = folder.path();
-    job.dynamic = true;
-    return job;
-}
-
-// Slow ranks get fewer records, rank 0 too: its own records do not delay its answers.
-TEST(OnDemand, TheSlowRankGetsFewerChunks) {
-    for (int slow = 0; slow < ranks(); ++slow) {
-        const SharedFolder folder;
-        const Job what = on_demand(folder, 40);
-        const auto outcome = run("mpi-send", what, [&] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(me() == slow ? 60 : 3));
-        });
-        expect_all_files(what);
-        if (me() != 0 || ranks() == 1) continue;
-        EXPECT_EQ(total(outcome.chunks), 40);
-        for (int rank = 0; rank < ranks(); ++rank) {
-            if (rank == slow) continue;
-            EXPECT_LT(outcome.chunks[static_cast<std::size_t>(slow)],
-                      outcome.chunks[static_cast<std::size_t>(rank)])
-                << "slow rank " << slow << ", rank " << rank;
-        }
-    }
 }
 
 }  // namespace

@@ -224,7 +224,6 @@ class PackTest(unittest.TestCase):
         for one, other in (("/site/torch", "/nowhere"), ("/nowhere", "/site/torch")):
             mixed = self.bare(f"mpirun -n 1 -x RANKLAB_TORCH_ROOT={one} ranklab train --steps 2 : -n 1 -x RANKLAB_TORCH_ROOT={other} ranklab train --steps 2")
             self.assertRefuses(mixed, "/nowhere", "libtorch_cpu.so", *(["rank 1 on"] if other == "/nowhere" else []))
-        self.assertRuns(self.bare("ranklab completion bash", torch=False))
 
     def test_a_missing_mpi_is_one_sentence(self):
         mpi = self.home / "lib/mpi"

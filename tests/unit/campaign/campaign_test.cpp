@@ -89,11 +89,12 @@ TEST_F(CampaignFile, AnswersWhetherASectionIsWorthIt) {
             fmt::format("output = {}\n", (folder_.path() / fmt::format("{}.h5", runs)).string()));
         const results::ResultFile file(of.output);
         if (!std::filesystem::exists(of.output))
-            for (int i = 0; i < runs; ++i)
+            for (int i = 0; i < std::abs(runs); ++i)
                 for (const auto& [label, threads, seconds] :
                      {std::tuple("c-cpu", "1", 16.0), std::tuple("c-cpu", "2", 8.0),
                       std::tuple("c-gpu", "1", 1.0)})
-                    file.append(trained(label, threads, seconds * (1 + 0.01 * i), i));
+                    if (runs > 0 || seconds > 1)  // below 0: on a host without a GPU
+                        file.append(trained(label, threads, seconds * (1 + 0.01 * i), i));
         return answers_text(of);
     };
     EXPECT_THAT(answers(7, 4), AllOf(HasSubstr("worth it      yes: "), HasSubstr("label = c-gpu"),
@@ -102,6 +103,11 @@ TEST_F(CampaignFile, AnswersWhetherASectionIsWorthIt) {
     EXPECT_THAT(answers(8, 4), HasSubstr("worth it      undecided: "));
     EXPECT_THAT(answers(7, 1), AllOf(HasSubstr("worth it      undecided: "),
                                      HasSubstr("interval between"), HasSubstr("not measured")));
+    // Above the question, the verdict of each section; without the GPU, what the CPU can answer.
+    EXPECT_THAT(answers(7, 5), HasSubstr("  cpu           best: threads = 2, 8.16 s, 2.00 times"));
+    EXPECT_LT(answers(7, 5).find("  cpu "), answers(7, 5).find("worth it"));
+    EXPECT_THAT(answers(7, -4), AllOf(HasSubstr("not known: c-gpu has no valid run;"),
+                                      HasSubstr("c-cpu, threads = 2, 8.12 s")));
     EXPECT_EQ(campaign("[w]\ncommand = io\n").questions.size(), 0U);
     EXPECT_THAT(refusal("[w]\ncommand = io\nworth = much\n"), HasSubstr("worth"));
 }

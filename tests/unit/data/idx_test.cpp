@@ -48,12 +48,11 @@ class Idx : public ::testing::Test {
     tests::TempFolder folder_;
 };
 
-void expect_counting_images(const IdxImages& images) {
-    EXPECT_EQ(images.count, 5);
-    EXPECT_EQ(images.rows, 28);
-    EXPECT_EQ(images.columns, 27);
+void expect_counting_images(const ImageSet& images) {
+    EXPECT_EQ(images.images.size(), 5U * 28 * 27);
+    EXPECT_EQ(images.shape, (ImageShape{1, 28, 27}));
     const auto expected = counting_bytes(5 * 28 * 27);
-    EXPECT_EQ(std::string(images.pixels.begin(), images.pixels.end()), expected);
+    EXPECT_EQ(std::string(images.images.begin(), images.images.end()), expected);
 }
 
 TEST_F(Idx, ReadsPlainAndGzippedAlike) {
@@ -72,8 +71,8 @@ TEST_F(Idx, ReadsPlainAndGzippedAlike) {
 TEST_F(Idx, ReadsMoreThanOnePiece) {
     const auto images = read_idx_images(
         folder_.write("large", image_file(6000, 28, 28)));  // 4.7 MB in pieces of 4 MiB
-    EXPECT_EQ(images.pixels.size(), 6000U * 28 * 28);
-    EXPECT_EQ(images.pixels.back(), (6000U * 28 * 28 - 1) % 256);
+    EXPECT_EQ(images.images.size(), 6000U * 28 * 28);
+    EXPECT_EQ(images.images.back(), (6000U * 28 * 28 - 1) % 256);
 }
 
 TEST_F(Idx, WhatIsNoFile) {

@@ -102,6 +102,9 @@ TEST_F(GpuCounters, SayWhyThereAreNone) {
     EXPECT_THAT(none.why_none, HasSubstr("/nonexistent/rocm.so: cannot open"));
     EXPECT_THAT(fake("does-not-start").why_none,
                 HasSubstr("NVML does not start: Driver Not Loaded (code 9)"));
+    with("", "");  // the host's own libraries: no user knows their names
+    for (const char* word : {"cannot open", "librocm", "rsmi", "libnvidia"})
+        EXPECT_THAT(open_gpu_meters().why_none, testing::Not(HasSubstr(word)));
 }
 
 TEST(PciIds, AreWrittenInSeveralWays) {

@@ -1,5 +1,5 @@
 // RAPL's counters of a system of files, and the GPUs of a stand-in library.
-#include "host/energy.hpp"
+#include "host/monitor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "host/gpu_monitor.hpp"
-#include "host/monitor.hpp"
 #include "unit/host/fake_root.hpp"
 
 namespace ranklab::host {

@@ -52,7 +52,7 @@ void expect_same_files(const ProcessStrategyRun& run) {
     write_expected(run.job, expected);
     EXPECT_EQ(names_in(run.job.directory), names_in(expected));
     for (const auto& name : names_in(expected))
-        EXPECT_TRUE(bytes_in(run.job.directory / name) == bytes_in(expected / name)) << name;
+        EXPECT_TRUE(bytes_in(run.job.folder() / name) == bytes_in(expected / name)) << name;
 }
 
 const results::Table& tasks_of(const std::vector<results::Table>& tables) {
@@ -181,7 +181,7 @@ TEST_P(ProcessStrategies, ReadsBackWhatItsWorkersWrote) {
     ProcessStrategyRun run(GetParam().strategy, 3, 12, 2);
     use(run);
     run.all();
-    EXPECT_EQ(run.strategy->file_of(2), run.job.directory / "data00002.npy");
+    EXPECT_EQ(run.strategy->file_of(2), run.job.folder() / "data00002.npy");
     base::IoTimes read_times;
     std::vector<double> values(144);
     run.strategy->reader(read_times)->read(2, values);
@@ -195,7 +195,7 @@ TEST_P(ProcessStrategies, WorkersTakeTheTemporaryNameWhereAsked) {
         ProcessStrategyRun run(GetParam().strategy, 2, 4, 1);
         use(run);
         run.job.rename = rename;
-        fs::create_directory(run.job.directory /
+        fs::create_directory(run.job.folder() /
                              "data00001.npy");  // in the way of the second record
         const auto sentence = thrown_sentence<base::OptionError>([&] { run.all(); });
         EXPECT_THAT(sentence, testing::HasSubstr(rename ? "(rename: " : "(open: "));

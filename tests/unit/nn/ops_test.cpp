@@ -11,8 +11,7 @@
 #include <limits>
 #include <thread>
 
-#include "nn/ops/dropout.hpp"
-#include "nn/ops/relu_max_pool.hpp"
+#include "nn/ops/ops.hpp"
 #include "nn/random.hpp"
 
 namespace ranklab::nn {

@@ -91,7 +91,7 @@ TEST(Options, WordsOfOtherProgramsAreOnTheirPage) {
         std::vector<std::string> names;
         for (const auto& word : base::split(cells[0], ' ')) {
             EXPECT_TRUE(met.insert(word).second) << word;
-            names.push_back(fmt::format("`--{}`", word));
+            names.push_back(fmt::format("`{}{}`", word.size() == 1 ? "-" : "--", word));
         }
         EXPECT_THAT(page, HasSubstr(fmt::format("| {} | `--{}` | {} |", base::join(names, ", "),
                                                 cells[1], cells[2])));

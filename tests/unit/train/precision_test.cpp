@@ -14,7 +14,6 @@
 #include "measure/samples.hpp"
 #include "thrown_sentence.hpp"
 #include "train/graph_trainer.hpp"
-#include "train/replica_check.hpp"
 #include "train/replicas.hpp"
 #include "train/tensor_view.hpp"
 #include "train/traced_model.hpp"

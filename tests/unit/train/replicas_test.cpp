@@ -14,9 +14,8 @@
 
 #include "base/error.hpp"
 #include "measure/samples.hpp"
-#include "nn/ops/dropout.hpp"
+#include "nn/ops/ops.hpp"
 #include "thrown_sentence.hpp"
-#include "train/replica_check.hpp"
 #include "train/tensor_view.hpp"
 #include "train/trainer.hpp"
 

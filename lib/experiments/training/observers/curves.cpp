@@ -93,16 +93,8 @@ class Curves final : public StepObserver {
     // Makes the file at the first point, so that a run that is refused leaves no file.
     void write(std::int64_t step, const std::vector<results::Scalar>& scalars) {
         if (!std::exchange(begun_, true))
-            whole_ = file_->start(observed_.schedule.first + 1) && file_->add_settings(settings());
+            whole_ = file_->start(observed_.schedule.first + 1);
         whole_ = whole_ && file_->add(step, scalars);
-    }
-
-    std::vector<std::pair<std::string, std::string>> settings() const {
-        std::vector<std::pair<std::string, std::string>> all;
-        for (const auto& [row, value] : observed_.options.effective())
-            all.emplace_back(row->name, value);
-        all.emplace_back("ranks", fmt::format("{}", observed_.control.world_size()));
-        return all;
     }
 
     std::string folder_;

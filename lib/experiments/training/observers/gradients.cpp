@@ -9,7 +9,7 @@
 
 #include "experiments/training/observer.hpp"
 #include "train/equal_state.hpp"
-#include "train/replica_check.hpp"
+#include "train/replicas.hpp"
 #include "train/tensor_view.hpp"
 
 namespace ranklab::experiments {

@@ -17,6 +17,10 @@ set linetype 4 linecolor rgb '#cc79a7' pointtype 13 dashtype (14,4,3,4)
 set linetype 5 linecolor rgb '#e69f00' pointtype 11 dashtype (9,3,2,3,2,3)
 set linetype 6 linecolor rgb '#56b4e9' pointtype 6 dashtype 1
 set linetype 7 linecolor rgb '#777777' pointtype 8 dashtype (14,5)
+set linetype 8 linecolor rgb '#222222' pointtype 4 dashtype (4,4)
+set linetype 9 linecolor rgb '#8c564b' pointtype 12 dashtype (14,4,3,4)
+set linetype 10 linecolor rgb '#b8a800' pointtype 10 dashtype (9,3,2,3,2,3)
+set linetype 11 linecolor rgb '#7b5fc9' pointtype 1 dashtype 1
 set title {7}
 set grid linecolor rgb 'gray' linewidth 0.6
 set border 3

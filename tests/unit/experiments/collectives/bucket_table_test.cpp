@@ -1,5 +1,5 @@
 // Tables of gradient buckets: shipped ones, and users' files.
-#include "experiments/collectives/bucket_table.hpp"
+#include "experiments/collectives/options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "experiments/shared/verdicts.hpp"
 #include "many_ranks.hpp"
 #include "vocabulary/measurements.hpp"
 

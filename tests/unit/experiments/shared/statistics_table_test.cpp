@@ -1,4 +1,3 @@
-#include "experiments/shared/verdicts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

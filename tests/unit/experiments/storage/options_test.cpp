@@ -52,7 +52,7 @@ TEST(StorageOptions, OfSeveralStrategiesAreOneEachWithAFolderOfItsOwn) {
     const auto& settled = command.strategies;
     ASSERT_EQ(settled.size(), 2U);
     EXPECT_EQ(settled[0].strategy, "binary") << "in ladder order";
-    EXPECT_EQ(settled[1].job.directory, "output/hdf5-serial");
+    EXPECT_EQ(settled[1].directory, "output/hdf5-serial");
     EXPECT_EQ(settled[1].ceilings, "on") << "they are compared";
     results::Run compared;
     compared.config = settings_of(command.settings);

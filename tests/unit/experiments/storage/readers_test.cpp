@@ -85,8 +85,7 @@ TEST(Readers, WhatAllRanksWroteIsReadByOthers) {
     }
 }
 
-// With --dynamic any rank may write any chunk.
-TEST(Readers, OfDynamicChunksNobodyReadsItsOwn) {
+TEST(Readers, WhoeverWroteWhatNobodyReadsItsOwn) {
     auto written = shared_out(3, one_node(3));
     written.writer = owners({{{0, 1}, {2, 3}, {9, 1}}, {{1, 1}, {5, 4}}, {{10, 3}}});
     expect_others(written);

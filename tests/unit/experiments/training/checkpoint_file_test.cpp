@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "base/error.hpp"
-#include "experiments/training/checkpoint_file.hpp"
+#include "experiments/training/checkpoint.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 
@@ -67,32 +67,6 @@ TEST(CheckpointFile, OfAnotherSchemaSaysSo) {
     file.write(image_of(1, 17));
     const auto said = tests::thrown_sentence<base::DataError>([&] { file.open(); });
     EXPECT_NE(said.find("schema 17"), std::string::npos) << said;
-}
-
-TEST(CheckpointFile, SetsAsideOnceWhatWasThere) {
-    const TempFolder folder;
-    CheckpointFile file(folder.path());
-    EXPECT_FALSE(file.set_aside_first()) << "there is nothing yet";
-    file.write(image_of(1));
-    EXPECT_EQ(folder.names(), std::vector<std::string>{"checkpoint.h5"});
-    const std::string first = bytes_in(file.path());
-    CheckpointFile again(folder.path());
-    EXPECT_TRUE(again.set_aside_first());
-    again.write(image_of(2));
-    again.write(image_of(3));
-    EXPECT_EQ(bytes_in(folder / "checkpoint.previous.h5"), first);
-    EXPECT_EQ(again.open()->root().int_attribute("value"), 3);
-}
-
-TEST(CheckpointFile, ReplacesNoFileOfTheUser) {
-    for (const char* name : {"checkpoint.previous.h5", "checkpoint.h5"})
-        for (const char* bytes : {"a user's own", "a user's own, with digits: 0123abcd"}) {
-            const TempFolder folder;
-            CheckpointFile(folder.path()).write(image_of(1));
-            folder.write(name, bytes);
-            EXPECT_THROW(CheckpointFile(folder.path()).set_aside_first(), base::OptionError);
-            EXPECT_EQ(bytes_in(folder / name), bytes);
-        }
 }
 
 TEST(CheckpointFile, PrepareRemovesWhatKilledWritersLeft) {

@@ -5,7 +5,7 @@
 #include <torch/torch.h>
 
 #include "base/error.hpp"
-#include "experiments/training/checkpoint_file.hpp"
+#include "experiments/training/checkpoint.hpp"
 #include "thrown_sentence.hpp"
 
 namespace ranklab::experiments {

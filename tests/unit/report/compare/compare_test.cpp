@@ -255,6 +255,33 @@ TEST(Compare, OtherBatchesAreComparedByTheirRates) {
     EXPECT_EQ(rows.front().outcome, Outcome::better);
 }
 
+// Labels that differ in one option: the table's ratio in words, and what the slower mode pays.
+TEST(Compare, AnOptionThatDiffersHasItsVerdict) {
+    Side dp = steady_side("A", 5, 0.2), ddp = steady_side("B", 5, 0.1);
+    set(dp, "mode", "dp");
+    set(ddp, "mode", "ddp");
+    add(dp, "replicate_time_s", "s", results::Kind::cost, 0.25);
+    for (auto& run : dp.runs) run.hosts.front().threads = 2, run.hosts.resize(1);
+    for (auto& run : ddp.runs)
+        for (auto& rank : run.hosts) rank.threads = 1;
+    const auto comparison = compared(dp, ddp, {.one_may_differ = true});
+    const auto& found = comparison.groups.at(0).findings;
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_NEAR(row(comparison).difference.ratio.ratio, 0.5, 1e-9);
+    EXPECT_THAT(found[0], HasSubstr("mode ddp is 2.00 times as fast as mode dp"));
+    EXPECT_THAT(found[0], HasSubstr("mode dp pays 50.0 ms for replicate of a step of 200 ms"));
+    EXPECT_THAT(comparison_text(comparison, {}), HasSubstr("mode ddp is 2.00 times as fast"));
+    const auto precise = [](const char* name, const char* precision, double step_s) {
+        Side side = steady_side(name, 5, step_s);
+        set(side, "precision", precision);
+        return side;
+    };
+    const auto faster =
+        compared(precise("A", "fp32", 0.1), precise("B", "bf16", 0.05), {.one_may_differ = true});
+    EXPECT_THAT(faster.groups.at(0).findings.at(0),
+                HasSubstr("precision bf16, 50.0 ms, 2.00 times as fast as precision fp32"));
+}
+
 TEST(Compare, WhatMayDifferIsAllowedByName) {
     const Side a = steady_side("A", 5, 0.1), b = steady_side("B", 5, 0.1);
     const auto comparison =

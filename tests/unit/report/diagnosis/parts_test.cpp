@@ -125,6 +125,14 @@ TEST(Parts, MovingBetweenReplicasIsALossOfItsOwn) {
     EXPECT_EQ(found.advice.at(0, "option").text, "mpirun -n 2 ranklab train --mode ddp");
 }
 
+// Beside other load, when moving data waits for cores, too: no part is negative.
+TEST(Parts, OfReplicasBesideOtherLoadAreNotNegative) {
+    auto run = with_core_waits(steps_run(1, {10, 10}, {0, 0}, {0, 0}, {0, 0}), {6, 6}, {0, 0});
+    run.measurements.push_back(
+        {"reduce_time_s", "s", results::Kind::cost, "max", "step", 1, {5, 5}, {}, {}});
+    EXPECT_THAT(whole_of(run).level_s, ElementsAre(2, 4, 4, 4, 4, 4, 10, 10, 10));
+}
+
 // A rank that waits for a core is not late, and what it computes is not longer.
 TEST(Parts, WaitsForCoresAreALossOfTheirOwn) {
     const auto run = with_core_waits(waiting_run(2, {2, 4}, {0, 0}, 2), {0, 2}, {0, 0});

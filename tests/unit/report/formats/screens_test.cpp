@@ -40,6 +40,9 @@ StoredRun invalid(StoredRun run, const std::string& why) {
 StoredRun trained(double computes, double waits) {
     StoredRun run = sample_run();
     run.context.push_back({"communication", "late_rank", "1"});
+    run.measurements.push_back(*run.find("step_time_s"));
+    run.measurements.back().name = "sync_exposed_time_s";
+    for (double& sample : run.measurements.back().samples) sample *= waits / 100;
     run = with_table(run, {"waiting",
                            {{"rank", Counts{0, 1}},
                             {"host", Texts{"node06", "node07"}},

@@ -77,10 +77,27 @@ TEST(MonitorLine, HasMeansMaximaAndWhatTheGpuWaitedFor) {
                 AllOf(HasSubstr("busy 95.0 % (at most 100 %)"), HasSubstr("300 W (at most 400 W)"),
                       EndsWith("; fully used")));
     EXPECT_THAT(monitor_text(monitored(40, 0.1)),
-                EndsWith("not fully used: 40 % waiting for input"));
+                EndsWith("not fully used: 40 % waiting for samples"));
     EXPECT_THAT(monitor_text(monitored(2, 0.95)),
                 HasSubstr("not fully used: GPUs wait until the host has launched"));
     EXPECT_EQ(monitor_text({}), "");
+}
+
+TEST(Answer, HasTheTimeToALossWithAndWithoutAWholeEpoch) {
+    results::Run run;
+    run.command = "train", run.valid = true;
+    run.measurements = {results::one_value("time_to_loss_s", "s", results::Kind::cost, {12}),
+                        results::one_value("training_time_s", "s", results::Kind::cost, {30})};
+    run.tables = {{"epochs",
+                   {{"epoch", std::vector<std::int64_t>{1, 2}},
+                    {"steps", std::vector<std::int64_t>{4, 3}},
+                    {"steps_per_epoch", std::vector<std::int64_t>{5, 5}},
+                    {"validation_loss", std::vector<double>{3, 1.25}}}}};
+    EXPECT_THAT(answer_text(run), AllOf(HasSubstr("total         target loss reached after 12"),
+                                        HasSubstr("test loss     1.25")));
+    std::get<std::vector<std::int64_t>>(run.tables[0].columns[1].values)[0] = 5;
+    EXPECT_THAT(answer_text(run), HasSubstr("30.0 s of training, with its evaluations; target loss "
+                                            "reached"));
 }
 
 // Others used a quarter of a core: of the waits for cores that much is a loss.

@@ -167,6 +167,8 @@ TEST(Sentences, OneRowEach) {
                                          "single_runs",
                                          "other_load",
                                          "larger_model",
+                                         "pays",
+                                         "pays_undecided",
                                          "scales",
                                          "slows",
                                          "scales_undecided",

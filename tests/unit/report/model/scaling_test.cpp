@@ -415,6 +415,14 @@ TEST(Scaling, WaysToDoTheSameWorkAreComparedWithTheUsualOne) {
     EXPECT_THAT(none.scaling.findings, IsEmpty());
 }
 
+// A verdict over the ranks is not said again over the mode that follows from them.
+TEST(Comparisons, SayNothingTwice) {
+    const auto found = scaling_by({"mode", "ranks"}, joined({times(5, strong(alone("a", 0.2, 1))),
+                                                             times(5, strong(ranks("b", 2, 0.1)))}))
+                           .scaling.findings;
+    EXPECT_THAT(found, SizeIs(1));
+}
+
 // Of a sweep over any setting: the usual value is the baseline.
 TEST(Comparisons, AreOverWhateverASweepVaries) {
     for (const auto& [key, usual, other] :
@@ -435,6 +443,52 @@ TEST(Comparisons, AreOverWhateverASweepVaries) {
         EXPECT_EQ(scaled.scaling.findings[0].verdict, Verdict::fastest) << key;
         EXPECT_EQ(scaled.scaling.findings[0].subject, key + " = " + other);
     }
+}
+
+StoredRun with_time(StoredRun run, const std::string& name, double median) {
+    run.measurements.push_back(run.measurements.front());
+    run.measurements.back().name = name;
+    run.measurements.back().summary.median = median;
+    return run;
+}
+
+// What the slower of two modes on as many cores pays is in the line that tells how much slower.
+TEST(Comparisons, OfReplicasAndRanksNameWhatTheSlowerOnePays) {
+    const auto dp = with_time(with(with(strong(alone("a", 0.2, 2)), "mode", "dp"), "replicas", "2"),
+                              "replicate_time_s", 0.08),
+               ddp = with_time(strong(ranks("b", 2, 0.1)), "sync_exposed_time_s", 0.01);
+    const auto found = scaling_by({"mode"}, joined({times(5, dp), times(5, ddp)})).scaling.findings;
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found[0].verdict, Verdict::pays);
+    EXPECT_EQ(found[0].subject + " | " + found[0].against, "mode = ddp | mode = dp");
+    EXPECT_NEAR(found[0].ratio.ratio, 2, 1e-9);
+    EXPECT_THAT(sentence(found[0]), testing::HasSubstr("mode = dp pays 80.2 ms for replicate, "
+                                                       "25.1 ms for forward of a step of 200 ms"));
+    EXPECT_EQ(scaling_by({"mode"}, {dp, ddp}).scaling.findings.at(0).verdict,
+              Verdict::pays_undecided);
+}
+
+// --measure epoch_time_s: an epoch is the same work at any batch.
+TEST(Scaling, IsOfTheTimeThatWasAskedFor) {
+    const GroupQuery query{.keys = {"ranks"}, .measurements = {"epoch_time_s"}};
+    Frame table;
+    for (const auto& run : joined({times(3, with_time(alone("a", 0.1, 1), "epoch_time_s", 9)),
+                                   times(3, with_time(ranks("b", 2, 0.11), "epoch_time_s", 6))}))
+        add_run(table, query, run);
+    const Groups groups(std::move(table), query);
+    const Scaling scaling = scaling_of(groups);
+    EXPECT_NEAR(scaling.at(1, "speedup").number, 1.5, 1e-9);
+    EXPECT_NEAR(scaling.at(1, "strong_efficiency").number, 0.75, 1e-9);
+    EXPECT_FALSE(scaling.shows("weak_efficiency"));
+    ASSERT_THAT(scaling.findings, SizeIs(1));
+    EXPECT_THAT(sentence(scaling.findings[0]), HasSubstr("6.01 s"));
+}
+
+TEST(Groups, HaveTheLossAfterTheLastEpoch) {
+    StoredRun run = with_time(ranks("a", 1, 0.1), "validation_loss", 2);
+    run.tables.push_back({"epochs", {{"validation_loss", std::vector<double>{3, 2, 1}}}});
+    const auto groups = groups_by({"ranks"}, {run});
+    EXPECT_EQ(groups.estimate(0, "validation_loss").number, 1);
 }
 
 StoredRun of_batch(const std::string& id, int batch, double step_s) {

@@ -105,6 +105,45 @@ TEST(Page, HasOneValueForEachNumber) {
     EXPECT_THAT(scatter, ElementsAre(0.013)) << "the median over the three runs, in each table";
 }
 
+// A card is of the runs of one label, as the table of a campaign's section on the screen.
+TEST(Page, PoolsNoSectionsOfACampaign) {
+    Runs runs;
+    for (int i = 0; i < 3; ++i)
+        for (const auto& [label, ranks, step_s] : {std::tuple{"c-near", 1, 0.1},
+                                                   {"c-near", 2, 0.11},
+                                                   {"c-far", 1, 0.2},
+                                                   {"c-far", 4, 0.4}}) {
+            runs.push_back(
+                step_run(fmt::format("{}{}{}", label, ranks, i), ranks, step_s + 0.001 * i));
+            runs.back().label = label;
+        }
+    const StoredRuns stored(runs);
+    const model::References none;
+    const auto weak = [&](const model::Groups& groups) {
+        for (auto& section : figures::sections_of({groups, stored.file(), none}))
+            if (section.id == "weak-scaling") return section;
+        return figures::Section();
+    };
+    const auto page = weak({stored.chosen(), {.labels_apart = true}});
+    ASSERT_EQ(page.answers.size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto alone =
+            weak({stored.chosen({.label = i == 0 ? "c-far" : "c-near"}), {}}).answers.at(0);
+        EXPECT_EQ(page.answers[i].finding.ratio.ratio, alone.finding.ratio.ratio);
+        EXPECT_EQ(page.answers[i].finding.subject, alone.finding.subject);
+        EXPECT_EQ(std::ranges::count(page.answers[i].doubts, CaveatKind::differs, &Caveat::kind),
+                  0);
+    }
+    const std::string text = page::html_page(stored.chosen());
+    for (const auto& answer : page.answers) EXPECT_THAT(text, HasSubstr(sentence(answer.finding)));
+    EXPECT_THAT(text, HasSubstr("<h1>c-far, c-near</h1>"));
+    EXPECT_THAT(page::html_page(stored.chosen(), {}, "document_1"),
+                HasSubstr("<h1>document_1</h1>"));
+    for (auto& run : runs) run.label = run.id;  // a label a point: one series, as before
+    const StoredRuns points(runs);
+    EXPECT_EQ(model::Groups(points.chosen(), {.labels_apart = true}).size(), 3U);
+}
+
 // At most three lines are open, whatever the runs' warnings.
 TEST(Page, BeginsWithAnswersAndFewWarnings) {
     Runs runs = sample_runs();
@@ -218,6 +257,25 @@ TEST(Figures, DrawPublishedCurvesBesideOurs) {
     EXPECT_THAT(section.figures[0].caption, HasSubstr("USC CARC"));
 }
 
+// The first point is a single device's run, the other ones are of several ranks.
+TEST(Figures, DrawPublishedCurvesBesideOursFromOneDeviceOn) {
+    Runs runs{step_run("a", 1, 0.1, "none"), step_run("b", 2, 0.1)};
+    runs[0].config[1].value = "single";
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        runs[i].config[0].value = "resnet152";
+        runs[i].measurements.push_back(
+            results::one_value("epoch_time_s", "s", results::Kind::cost, {i == 0 ? 200.0 : 125.0}));
+    }
+    Made made(runs);
+    made.references = model::read_references(RANKLAB_REFERENCE_FOLDER);
+    const auto section = section_named(made, "reference");
+    ASSERT_EQ(section.figures.size(), 1U);
+    const auto& series = section.figures[0].series;
+    EXPECT_EQ(series.front().title, "published: ResNet-152, LUMI");
+    ASSERT_EQ(series.size(), 2U);
+    EXPECT_NEAR(series[1].points.at(1).y, 1.6, 1e-9);
+}
+
 TEST(Page, IsOneWhateverTheTextsAre) {
     StoredRun run = step_run("a", 1, 0.1);
     run.label = run.argv = "</td><script>alert(1)</script>\x1b \xff";
@@ -265,14 +323,12 @@ TEST(Figures, AreDrawnWithTheirScriptsAndNumbers) {
 }
 
 // A run with monitor samples of nine ranks (rank 0 idles most), their host and two GPUs at two
-// times, and three layers, one of them without FLOPs.
+// times, and three layers.
 StoredRun watched_run(const std::string& id) {
     using Texts = std::vector<std::string>;
     using Numbers = std::vector<double>;
     using Counts = std::vector<std::int64_t>;
     StoredRun run = step_run(id, 2, 0.1);
-    run.context.push_back({"training", "roof_gflops_per_s", "100"});
-    run.context.push_back({"training", "roof_gb_per_s", "10"});
     run.context.push_back({"host", "logical_cpus", "4"});
     Numbers times, cpu;
     Counts ranks;
@@ -284,11 +340,7 @@ StoredRun watched_run(const std::string& id) {
         }
     run.tables = {
         {"lines", {{"line", Counts{1, 2}}, {"contents", Texts{"for batch:", "    x, y = batch"}}}},
-        {"layers",
-         {{"layer", Texts{"conv1", "norm", "fc"}},
-          {"percent", Numbers{30, 10, 60}},
-          {"forward_GFLOP_per_s", Numbers{80, 0, 2}},
-          {"flops_per_byte", Numbers{64, 0, 0.5}}}},
+        {"layers", {{"layer", Texts{"conv1", "norm", "fc"}}, {"percent", Numbers{30, 10, 60}}}},
         {"operators", {{"operator", Texts{"aten::mm"}}, {"self_s", Numbers{0.5}}}},
         {"monitor",
          {{"time_s", times},
@@ -308,14 +360,8 @@ TEST(Figures, ShowTheInsideOfTheNewestRunThatHasIt) {
     invalid.valid = false;
     const Made made({watched_run("a"), step_run("b", 2, 0.1), invalid});
     const auto inside = figures::inside_section(made.source());
-    ASSERT_EQ(inside.figures.size(), 3U);
-    const auto &roofline = inside.figures[0], &cpu = inside.figures[1], &power = inside.figures[2];
-    EXPECT_THAT(titles_of(roofline), ElementsAre("fc", "conv1", "roof: 100 GFLOP/s, 10.0 GB/s"));
-    const auto& roof = roofline.series.back().points;
-    ASSERT_EQ(roof.size(), 3U);
-    EXPECT_EQ(std::pair(roof[0].x, roof[0].y), std::pair(0.5, 5.0));
-    EXPECT_EQ(std::pair(roof[1].x, roof[1].y), std::pair(10.0, 100.0));
-    EXPECT_EQ(std::pair(roof[2].x, roof[2].y), std::pair(64.0, 100.0));
+    ASSERT_EQ(inside.figures.size(), 2U);
+    const auto &cpu = inside.figures[0], &power = inside.figures[1];
     EXPECT_EQ(cpu.series.size(), 9U);
     EXPECT_EQ(titles_of(cpu).front(), "rank 0 on node01");
     EXPECT_EQ(titles_of(cpu).back(), "host node01");
@@ -323,10 +369,10 @@ TEST(Figures, ShowTheInsideOfTheNewestRunThatHasIt) {
     EXPECT_THAT(cpu.caption, HasSubstr("8 of 9 ranks"));
     EXPECT_THAT(titles_of(power), ElementsAre("GPU-a of node01", "GPU-b of node01"));
     EXPECT_EQ(power.series[1].points.size(), 1U);
-    EXPECT_THAT(page::html_page(made.stored.chosen()),
-                AllOf(HasSubstr("run a"), HasSubstr("x, y"), HasSubstr("aten::mm"),
-                      HasSubstr("fig-roofline"), HasSubstr("fig-monitor"),
-                      HasSubstr("fig-gpu_power"), Not(HasSubstr("not drawn"))));
+    EXPECT_THAT(
+        page::html_page(made.stored.chosen()),
+        AllOf(HasSubstr("run a"), HasSubstr("x, y"), HasSubstr("aten::mm"), HasSubstr("conv1"),
+              HasSubstr("fig-monitor"), HasSubstr("fig-gpu_power"), Not(HasSubstr("not drawn"))));
 }
 
 TEST(Figures, SayNothingOfAnInsideThatNoRunHas) {

@@ -1,15 +1,14 @@
-// Findings from call times: stragglers, performance guidelines, folding over ranks.
+// Findings from call times: stragglers, folding over ranks; and --fault.
 #include <gmock/gmock.h>
 
 #include "base/error.hpp"
-#include "experiments/collectives/findings.hpp"
+#include "experiments/collectives/sweep.hpp"
 #include "stats/summary.hpp"
 #include "thrown_sentence.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
-using comm::Operation;
 using measure::RankSamples;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -65,49 +64,6 @@ TEST(RankReduction, FoldsThoseThatTookPart) {
     EXPECT_EQ(over_ranks(std::vector{kNan, 2.0}, RankReduction::rank_0), 2)
         << "the first that took part";
     EXPECT_TRUE(std::isnan(over_ranks(std::vector{kNan}, RankReduction::longest)));
-}
-
-stats::Summary timed(double us, std::size_t calls = 50) {
-    return {.n = calls, .median = us, .ci95 = {.low = us * 0.95, .high = us * 1.05}};
-}
-
-std::string verdict(const TimedMessages& all, const std::string& guideline) {
-    for (const auto& row : check_guidelines(all))
-        if (row.guideline == guideline) return row.verdict;
-    return "not checked";
-}
-
-TEST(Guidelines, AreCheckedWhereAllOperationsWereTimed) {
-    const std::string name = "allreduce <= reduce + broadcast";
-    TimedMessages all{{{Operation::allreduce, 8}, timed(10)}, {{Operation::reduce, 8}, timed(2)}};
-    EXPECT_EQ(verdict(all, name), "not checked");
-    all[{Operation::broadcast, 8}] = timed(3);
-    EXPECT_EQ(verdict(all, name), "VIOLATED") << "10 against 5";
-    all[{Operation::allreduce, 8}] = timed(4);
-    EXPECT_EQ(verdict(all, name), "holds");
-    all[{Operation::allreduce, 8}] = timed(5.2);
-    EXPECT_EQ(verdict(all, name), "cannot tell");
-    all[{Operation::allreduce, 8}] = timed(10, 19);
-    EXPECT_EQ(verdict(all, name), "cannot tell") << "too few calls";
-    for (const std::uint64_t bytes : {8, 16, 32}) {
-        all[{Operation::allreduce, bytes}] = timed(bytes == 16 ? 10 : 4);
-        all[{Operation::reduce, bytes}] = timed(2);
-        all[{Operation::broadcast, bytes}] = timed(3);
-    }
-    for (const auto& row : check_guidelines(all))
-        EXPECT_NE(row.verdict, "VIOLATED") << "one size of several";
-    all[{Operation::allreduce, 32}] = timed(10);
-    EXPECT_EQ(std::ranges::count(check_guidelines(all), "VIOLATED", &GuidelineRow::verdict), 2);
-}
-
-TEST(Guidelines, NameTheLibrarysOwnTuning) {
-    EXPECT_THAT(tuning_of(Operation::broadcast, "Open MPI v4.1.4"),
-                HasSubstr("coll_tuned_bcast_algorithm"));
-    EXPECT_THAT(tuning_of(Operation::allreduce, "MPICH 4.0.2"),
-                HasSubstr("MPIR_CVAR_ALLREDUCE_INTRA_"));
-    EXPECT_THAT(tuning_of(Operation::reduce_scatter, "MPICH 4.0.2"),
-                HasSubstr("MPIR_CVAR_REDUCE_SCATTER_BLOCK_INTRA_"));
-    EXPECT_THAT(tuning_of(Operation::allreduce, "NCCL 2.28"), HasSubstr("NCCL_ALGO"));
 }
 
 TEST(Faults, AreReadAndRefused) {

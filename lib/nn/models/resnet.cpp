@@ -1,5 +1,7 @@
-#include "nn/resnet.hpp"
-
+// The residual networks of He et al. (arXiv:1512.03385), with torchvision 0.26's names, order of
+// construction and initialisation, so that a seed gives torchvision's weights. Takes images of any
+// size, since the five halvings round up; for images of at most 32 x 32 the last stage has one
+// value per channel, so that training needs two images.
 #include <fmt/format.h>
 #include <torch/nn/functional/loss.h>
 #include <torch/nn/init.h>
@@ -8,9 +10,10 @@
 #include <torch/nn/modules/conv.h>
 #include <torch/nn/modules/linear.h>
 
-#include <algorithm>
+#include <array>
 
 #include "base/error.hpp"
+#include "nn/model.hpp"
 
 namespace ranklab::nn {
 namespace {
@@ -56,6 +59,8 @@ class Block final : public torch::nn::Module {
     torch::nn::Sequential shortcut_{nullptr};
 };
 
+// `bottleneck`: 1x1, 3x3 and 1x1, the last with 4 x the channels ("v1.5": the 3x3 has the stride);
+// otherwise two 3x3 convolutions.
 std::vector<Conv2d> block_convolutions(bool bottleneck, std::int64_t in, std::int64_t channels,
                                        std::int64_t stride) {
     if (!bottleneck)
@@ -64,9 +69,29 @@ std::vector<Conv2d> block_convolutions(bool bottleneck, std::int64_t in, std::in
             convolution(channels, 4 * channels, 1)};
 }
 
+struct Layout {
+    const char* name;
+    const char* summary;
+    bool bottleneck;
+    std::array<std::int64_t, 4> blocks;  // per stage of 64, 128, 256, 512 channels
+};
+constexpr Layout kLayouts[] = {
+    {"resnet18",
+     "ResNet-18 of basic blocks for 100 classes, 11,227,812 parameters (torchvision's)",
+     false,
+     {2, 2, 2, 2}},
+    {"resnet50",
+     "ResNet-50 v1.5 for 100 classes, 23,712,932 parameters (torchvision's)",
+     true,
+     {3, 4, 6, 3}},
+    {"resnet152",
+     "ResNet-152 v1.5 for 100 classes, 58,348,708 parameters (torchvision's)",
+     true,
+     {3, 8, 36, 3}}};
+
 class ResNet final : public Model {
   public:
-    ResNet(const ModelConfig& config, const ResNetLayout& layout) : bottleneck_(layout.bottleneck) {
+    ResNet(const ModelConfig& config, const Layout& layout) : bottleneck_(layout.bottleneck) {
         std::int64_t channels = 64 / config.width;
         conv1_ = register_module("conv1",
                                  Conv2d(torch::nn::Conv2dOptions(config.input.channels, channels, 7)
@@ -127,30 +152,34 @@ class ResNet final : public Model {
     torch::nn::Linear fc_{nullptr};
 };
 
+std::shared_ptr<Model> make(const ModelConfig& config, const Layout& layout) {
+    require_width(config.width, 64, layout.name);
+    if (config.input.is_volume() || !config.input.classifies())
+        throw base::OptionError(fmt::format("{} predicts classes of images, but the data are not "
+                                            "labelled images; use another set or model",
+                                            layout.name),
+                                {"data cifar100", "data synthetic", "model unet3d"});
+    return std::make_shared<ResNet>(config, layout);
+}
+
 }  // namespace
 
-ModelEntry resnet_entry(const std::string& name, const std::string& summary,
-                        const ResNetLayout& layout) {
-    const auto make = [name, layout](const ModelConfig& config) -> std::shared_ptr<Model> {
-        require_width(config.width, 64, name);
-        if (config.input.is_volume() || !config.input.classifies())
-            throw base::OptionError(fmt::format("{} predicts classes of images, but the data are "
-                                                "not labelled images; use another set or model",
-                                                name),
-                                    {"data cifar100", "data synthetic", "model unet3d"});
-        return std::make_shared<ResNet>(config, layout);
-    };
-    return {.name = name,
-            .summary = summary,
-            .input = {.channels = 3, .height = 224, .width = 224, .classes = 100},
-            .defaults = {.data = "cifar100",
-                         .optimizer = "sgd",
-                         .lr = 0.01,
-                         .batch_size = 64,
-                         .momentum = 0.9,
-                         .workers = 4,
-                         .channels_last = true},
-            .make = make};
+std::vector<ModelEntry> resnet_entries() {
+    std::vector<ModelEntry> entries;
+    for (const auto& layout : kLayouts)
+        entries.push_back(
+            {.name = layout.name,
+             .summary = layout.summary,
+             .input = {.channels = 3, .height = 224, .width = 224, .classes = 100},
+             .defaults = {.data = "cifar100",
+                          .optimizer = "sgd",
+                          .lr = 0.01,
+                          .batch_size = 64,
+                          .momentum = 0.9,
+                          .workers = 4,
+                          .channels_last = true},
+             .make = [&layout](const ModelConfig& config) { return make(config, layout); }});
+    return entries;
 }
 
 }  // namespace ranklab::nn
