@@ -30,6 +30,7 @@ results::Run trained(const std::string& label, const std::string& threads, doubl
     run.config = {{"model", "mnist-cnn", false},
                   {"mode", "single", false},
                   {"batch-size", "32", true},
+                  {"global-batch-size", "32", true},
                   {"threads", threads, true}};
     run.hosts.resize(1);
     run.measurements = {results::one_value("step_time_s", "s", results::Kind::cost, {step_s})};
@@ -104,10 +105,10 @@ TEST_F(CampaignFile, AnswersWhetherASectionIsWorthIt) {
     EXPECT_THAT(answers(7, 1), AllOf(HasSubstr("worth it      undecided: "),
                                      HasSubstr("interval between"), HasSubstr("not measured")));
     // Above the question, the verdict of each section; without the GPU, what the CPU can answer.
-    EXPECT_THAT(answers(7, 5), HasSubstr("  cpu           best: threads = 2, 8.16 s, 2.00 times"));
+    EXPECT_THAT(answers(7, 5), HasSubstr("  cpu           best: threads = 2, ranks = 1, 8.16 s,"));
     EXPECT_LT(answers(7, 5).find("  cpu "), answers(7, 5).find("worth it"));
     EXPECT_THAT(answers(7, -4), AllOf(HasSubstr("not known: c-gpu has no valid run;"),
-                                      HasSubstr("c-cpu, threads = 2, 8.12 s")));
+                                      HasSubstr("c-cpu, threads = 2, ranks = 1, 8.12 s")));
     EXPECT_EQ(campaign("[w]\ncommand = io\n").questions.size(), 0U);
     EXPECT_THAT(refusal("[w]\ncommand = io\nworth = much\n"), HasSubstr("worth"));
 }
