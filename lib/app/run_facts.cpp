@@ -120,8 +120,8 @@ void add_energy(results::Run& run, const std::string& of, const std::vector<host
         add(of + "_energy_J_per_epoch", joules / samples * *epoch);
 }
 
-// Adds the samples of --monitor: the tables `monitor` and `gpu_monitor`, and the energy over all
-// hosts (with epochs also per sample), or a fact with the reason if it is unknown.
+}  // namespace
+
 void add_monitored(results::Run& run, const std::vector<host::Monitored>& hosts) {
     results::Rows ranks("monitor"), gpus("gpu_monitor");
     for (const auto& host : hosts) {
@@ -133,8 +133,6 @@ void add_monitored(results::Run& run, const std::vector<host::Monitored>& hosts)
     add_energy(run, "gpu", hosts, [](const auto& host) { return host.gpus.energy; });
     add_energy(run, "cpu", hosts, [](const auto& host) { return host.cpu_energy; });
 }
-
-}  // namespace
 
 RunFacts::RunFacts(Session& session, const Launch& launch, const vocabulary::CommonSettings& common,
                    bool on_gpus)

@@ -22,7 +22,7 @@ class RunFacts {
     RunFacts(Session& session, const Launch& launch, const vocabulary::CommonSettings& common,
              bool on_gpus);
 
-    /// Returns the calls by which the experiment marks the counted part of its work.
+    /// The callbacks by which the experiment marks its counted part (without warm-up).
     experiments::CountedPart counted_part();
     /// Collective, at the end of the work.
     void gather();
@@ -51,6 +51,10 @@ class RunFacts {
     std::vector<host::Use> uses_;
     results::Table start_up_;
 };
+
+/// Adds the samples of --monitor: the tables `monitor` and `gpu_monitor`, and the energy over all
+/// hosts (with epochs also per sample), or a fact with the reason if it is unknown.
+void add_monitored(results::Run& run, const std::vector<host::Monitored>& hosts);
 
 /// Facts of this node, the libraries, the allowed environment variables, and the cgroup limits of
 /// the ranks' hosts.

@@ -31,8 +31,8 @@ using Descriptor = unique_handle<DescriptorTraits>;
 [[noreturn]] void throw_read_errno(const char* call, const std::filesystem::path& path, int error,
                                    const char* setting = nullptr);
 
-/// Makes the folder and its parents, and logs which if several were missing: the path may be
-/// mistyped. Throws as throw_errno() on failure.
+/// Makes the folder and its parents. Logs their names if several were missing, since the path may
+/// be mistyped. Throws as throw_errno() on failure.
 void make_folders(const std::filesystem::path& folder, const char* setting = "output");
 
 /// Hashes a file's contents, or the names and contents of the files directly in a folder; "" if

@@ -86,7 +86,7 @@ std::string file_name(std::string text) {
     return text;
 }
 
-// Locks each point of a sweep, as a byte of a file, so that a second one does not measure it, too.
+// Locks each point, one byte of a file each, so that no second process measures the same point.
 base::Descriptor lock_of(const Sweep& sweep, const fs::path& folder) {
     const fs::path path = folder / "points.lock";
     auto file = base::open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW);

@@ -10,12 +10,12 @@ namespace {
 
 // H5D_mpio_no_collective_cause_t. Older headers lack the last ones.
 constexpr std::array<std::pair<std::uint32_t, std::string_view>, 8> kCauses{{
-    {0x01, "independent was asked for"},
+    {0x01, "independent I/O was asked for"},
     {0x02, "data type conversion"},
     {0x04, "data transform"},
     {0x08, "MPI types switched off by HDF5_MPI_OPT_TYPES"},
-    {0x10, "data space neither simple nor scalar"},
-    {0x20, "data set neither contiguous nor chunked"},
+    {0x10, "dataspace neither simple nor scalar"},
+    {0x20, "dataset neither contiguous nor chunked"},
     {0x40, "parallel filtered writes switched off"},
     {0x80, "error while checking"},
 }};

@@ -119,8 +119,8 @@ Widening widening_of(std::span<const double> samples, double median, double lag1
     return widest;
 }
 
-// The interval reaches `beyond` half-ranges of the sorted samples beyond each end, a normal
-// sample's half-range being 1.3 interquartile ranges; on logarithms if all samples are positive.
+// Extends the sorted samples' range at each end by `beyond` times 1.3 interquartile ranges, half
+// the range that normal samples would have; in logarithms if all samples are positive.
 Interval beyond_ends(std::span<const double> x, double beyond) {
     const bool logs = x.front() > 0;
     const auto scaled = [&](double value) { return logs ? std::log(value) : value; };

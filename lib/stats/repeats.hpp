@@ -24,8 +24,8 @@ Scatter scatter_of(std::span<const Repeats> points, std::size_t skipped = 0);
 /// Whether the first values are larger than the later ones by more than 3 %, and by more than the
 /// later ones scatter (confidence 99.9 %), as with too little warm-up.
 bool first_are_larger(std::span<const Repeats> points);
-/// Whether the values scatter by more than 15 % on average, or at one point by that and 4 times as
-/// much as at the median point.
+/// Whether the values' standard deviation is above 15 % over all points, or one point's range is
+/// above both 15 % and 4 times the median point's range.
 bool contradict(std::span<const Repeats> points);
 
 }  // namespace ranklab::stats

@@ -26,8 +26,8 @@ class GradientSync {
     /// without samples). sync = false: this backward only adds to this rank's gradients. The first
     /// backward after attach() or finish() starts from gradients of zero.
     virtual void begin_step(const std::vector<torch::Tensor>& outputs, bool sync) = 0;
-    /// To be called after the backward with sync = true: sums each gradient over ranks and over the
-    /// backwards since the last finish(). Weight each loss by its share of the global batch.
+    /// To be called after a backward pass with sync = true: sums each gradient over ranks and over
+    /// the passes since the last finish(). Weight each loss by its share of the global batch.
     virtual void finish() = 0;
     /// The reductions of the last finished step, in order.
     virtual const std::vector<ReductionStamp>& stamps() const = 0;

@@ -185,8 +185,8 @@ const options::Option& setting_row(std::string_view name);
 /// Returns the run's value of a setting; "" if it has none.
 using OtherSettings = std::function<std::string(const std::string&)>;
 
-/// The purpose for which a setting may matter. A setting without a row matters for every purpose; a
-/// setting whose value is its value_when_absent(), for none.
+/// The purpose for which a setting may matter. A setting without a row matters for every purpose, a
+/// setting that has its value_when_absent() matters for none.
 enum class SettingUse {
     comparison,  ///< runs are compared only if they agree in the setting
     group,       ///< the setting distinguishes groups (the length of measuring does not)

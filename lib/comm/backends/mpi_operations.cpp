@@ -35,7 +35,7 @@ void divide(const BufferView& buffer, int by) {
     });
 }
 
-// One call of one rank. With a list of requests, starts the operation and appends its requests.
+// One rank's MPI call. If `begun` is set, the call is non-blocking and appends its requests.
 struct Call {
     const MpiCommunicator& communicator;
     const Transfer& transfer;

@@ -82,8 +82,8 @@ class RankMeasurements {
         run_.measurements.push_back(
             one_column(name, axis, reduction, column_of(rows, value), warmup));
     }
-    /// Adds one column of means: each row's sum over ranks, added in rank order, divided by its
-    /// count, which is equal on all ranks.
+    /// Adds one column of means: of each row, the sum of `value` over ranks (in rank order, for
+    /// equal bits), divided by the row's `count`, which is equal on all ranks.
     template <class Rows, class Value, class Count>
     void add_means(std::string_view name, const std::string& axis, const Rows& rows, Value value,
                    Count count, std::size_t warmup) {

@@ -49,8 +49,8 @@ WrittenBy writers_of(const StorageOptions& options, comm::Communicator& control)
 
 /// Plans that each rank reads its base::share_of the records.
 ReadPlan plan_in_order(const WrittenBy& written, int rank);
-/// Plans that no rank reads what it wrote, unless there is one rank only. If there are other nodes,
-/// their ranks read.
+/// Plans that each rank reads what another rank wrote, on another node if there is one. A single
+/// rank reads its own records.
 ReadPlan plan_for_others(const WrittenBy& written, int rank);
 
 }  // namespace ranklab::experiments

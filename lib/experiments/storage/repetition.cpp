@@ -161,7 +161,7 @@ void Repeater::measure_ceilings(std::vector<io::Ceilings>& measured) {
     });
 }
 
-// A deadline ends a writing only if one rank writes alone: several could wait for each other.
+// A deadline ends a write phase only if one rank writes alone: several ranks could deadlock.
 void Repeater::records_done(std::int64_t more) {
     if (more > 0) show_done(more);
     stop_if_asked();

@@ -98,8 +98,8 @@ void add_reductions(results::Run& run, const SampledSteps& mine, const Buckets& 
 struct OverlapPairs {
     std::vector<double> with, without;                    ///< whole steps
     std::vector<double> backward_with, backward_without;  ///< their backward phases
-    /// From the stamps of the steps with communication; empty if the host sees no stamps (on a
-    /// GPU).
+    /// Seconds of communication by the reductions' time stamps: all, and the part inside backward.
+    /// Empty if the host has no time stamps (on a GPU).
     std::vector<double> total, inside_backward;
 };
 

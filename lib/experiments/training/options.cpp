@@ -22,8 +22,8 @@ using vocabulary::CommonSettings;
 using vocabulary::settle;
 using vocabulary::TrainingSettings;
 
-// Parses "3x64x64" (elements `numbers`) or "128:int64" (integers), and adds the type to `types`.
-// Integers are int64 until the network takes them.
+// Parses "3x64x64" (of element type `numbers`) or "128:int64"; adds the type to `types`. The
+// loader holds integers as int64; the network gets them in the type given.
 base::Field field_of(const std::string& option, std::string text, base::Element numbers,
                      std::vector<torch::Dtype>& types) {
     static const std::map<std::string, torch::Dtype> kTypes{{"", torch::kLong},

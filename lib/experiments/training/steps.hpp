@@ -79,8 +79,8 @@ struct MadeStep {
     bool updated = false;          ///< false: the gradients were not finite (GradScaler)
     data::ReadTimes reading = {};  ///< of the loader's threads, for this step's samples
     measure::StepTimes times = {};
-    /// Waits for a core, in s: outside of the phase sync, by the compute thread that waited most;
-    /// within sync, by the main thread.
+    /// Seconds of waiting for a core: outside the phase sync by the compute thread that waited
+    /// most, in sync by the main thread.
     double core_wait = 0, core_wait_in_sync = 0;
 };
 

@@ -75,7 +75,7 @@ std::string reason_to_leave_out(const Run& run, bool with_unverified) {
     if (run.exit_code != 0 && code != base::ExitCode::below_threshold)
         return fmt::format("exit code {}", run.exit_code);
     if (run.measurements.empty())
-        return "no measurements (the runs of a ladder or sweep count instead)";
+        return "no measurements (the run compares strategies: compare their runs)";
     return nothing_verified(run) && !with_unverified ? kNotVerified : "";
 }
 

@@ -184,8 +184,8 @@ std::string order_note(const Runs& a, const Runs& b) {
     const bool a_first = last(a) < first(b);
     if (!a_first && !(last(b) < first(a))) return "";
     return fmt::format(
-        "all runs of {} were before all of {}: a drift of the machine looks like a change; measure "
-        "A and B in turn",
+        "all runs of {} were before all of {}: a drift of the machine looks like a change; "
+        "alternate runs of A and B",
         a_first ? "A" : "B", a_first ? "B" : "A");
 }
 

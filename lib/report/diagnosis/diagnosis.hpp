@@ -43,12 +43,12 @@ struct Diagnosis {
     Frame advice = {};  ///< options to try: known savings before upper bounds, the largest first
     std::vector<Caveat> caveats = {};  ///< of the run's numbers
 };
-/// Options to try: known savings before upper bounds, the largest first. Private to the room.
+/// Options to try: known savings before upper bounds, the largest first. For this folder only.
 Frame advice_for(const model::Steps& all, Cause cause, const predict::CapAdvice& cap);
 /// `run` is a training run with samples. `cap`: the best bucket cap by forecast, if known.
 Diagnosis diagnose(const results::Run& run, const std::optional<predict::CapAdvice>& cap = {});
-/// If summing gradients is the bound, forecasts the best bucket cap from the file's runs; a run of
-/// --mode dp is compared with the file's newest run of a rank per replica.
+/// If the bottleneck is summing gradients, forecasts the best bucket cap from the file's runs. A
+/// --mode dp run is compared with the file's newest run that has one rank per replica.
 Diagnosis diagnose(const results::Run& run, const results::ResultFile& file);
 
 /// The first option to try with its bounds: "--workers 4 saves at most 40 % of the time per

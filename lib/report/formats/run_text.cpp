@@ -144,7 +144,7 @@ std::string use_text(const Run& run) {
     };
     const auto cores = model::cores_of(run);
     return fmt::format(
-        "{} of wall time, {} of {} (waiting in MPI counts), {} of memory{}{}{}{}",
+        "{} of wall time, {} of {} (including waits in MPI), {} of memory{}{}{}{}",
         readable(wall_s, "s"), percent_text(percent),
         counted(static_cast<std::size_t>(cpus), "CPU"), readable(fullest, "B"),
         asked > 0 ? fmt::format(", {} of the {} asked for", percent_text(100 * fullest / asked),

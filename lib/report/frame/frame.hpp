@@ -142,7 +142,7 @@ std::string exact(const Cell& cell);
 std::string digits(double value);
 /// "33.2 ms", "324 MiB", "1.20 GB/s", "1928 samples/s"; the number alone if the unit is "" or "1".
 std::string readable(double value, std::string_view unit);
-/// The unit in which `value` is shown, and how many stored units it has: {0.001, "ms"}.
+/// {size in stored units, name} of the unit in which `value` is shown: {0.001, "ms"} for 0.02 s.
 std::pair<double, std::string> shown_unit(double value, std::string_view unit);
 /// A value with its interval in the same unit: "33.2 ms (32.9 .. 33.5)".
 std::string readable(double value, const stats::Interval& interval, std::string_view unit);

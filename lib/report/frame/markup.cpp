@@ -27,8 +27,8 @@ std::string escaped(std::string_view text, std::string_view letters,
     return out;
 }
 
-// The cells of a row through `escape`: texts, and numbers with their intervals and units, which a
-// results file names.
+// The row's cells, escaped: texts, and numbers with their intervals and units. Units come from the
+// results file, so they are escaped, too.
 template <class Escape>
 std::vector<std::string> cells_of(const Frame& frame, std::size_t row, const Escape& escape) {
     std::vector<std::string> cells;

@@ -89,7 +89,7 @@ void name_rows(Frame& table) {
         }
 }
 
-// A row that one group of several runs fits gets its medians. Computes the speedups anew.
+// Gives a row the medians of the one group of several runs that matches it; renews the speedups.
 void take_medians(Frame& table, const Run& run, const Groups& groups) {
     const auto is_of = [&](std::size_t group, std::size_t row) {
         return groups.command(group) == run.command &&

@@ -307,7 +307,7 @@ TEST_F(Hdf5Truth, CollectiveReallyIs) {
 TEST_F(Hdf5Truth, IndependentIsToldAsSuch) {
     const auto contiguous = write("hdf5-parallel-independent", "files", 0);
     expect_transfers(contiguous,
-                     {"independent", "no collective", "none", "independent was asked for"}, 7);
+                     {"independent", "no collective", "none", "independent I/O was asked for"}, 7);
 }
 
 TEST_F(Hdf5Truth, TellsTheMpiIoBeneath) {
