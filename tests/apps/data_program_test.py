@@ -170,6 +170,19 @@ class Convert(ConvertCase):
         self.assertCode(done, 0)
         self.assertIn("[7, 5, 6, 4] float32", done.stdout)
 
+    def test_memory_does_not_grow_with_the_file(self):
+        shape = (512, 512, 512, 1)
+        with open(self.folder / "zeros.npy", "wb") as file:
+            np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+            file.truncate(file.tell() + 4 * np.prod(shape))  # a hole
+        size = (self.folder / "zeros.npy").stat().st_size
+        for words in (("verify", "zeros.npy"), ("convert", "zeros.npy", "zeros.h5", "--dataset", "zeros")):
+            with self.subTest(words[0]):
+                done = data(*words, "--quiet", cwd=self.folder)
+                self.assertCode(done, 0)
+                self.assertLess(done.max_rss, size / 2)
+        (self.folder / "zeros.h5").unlink()
+
     def test_what_cannot_be_converted(self):
         (self.folder / "cut.npy").write_bytes((self.folder / "x_data.npy").read_bytes()[:-1])
         np.save(self.folder / "fortran.npy", np.asfortranarray(self.nbody))

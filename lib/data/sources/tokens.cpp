@@ -1,7 +1,7 @@
+#include "data/formats/tokens.hpp"
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "data/arrays.hpp"
-#include "data/formats/tokens.hpp"
 
 namespace ranklab::data {
 namespace {
