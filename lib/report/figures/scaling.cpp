@@ -285,7 +285,8 @@ Section ways_section(const Source& source) {
     for (const auto& key : groups.keys()) {
         const auto& row = vocabulary::setting_row(key);
         const bool has_curve = key == setting::kRanks || key == setting::kThreads;
-        if (vocabulary::find_setting(key) == nullptr || has_curve ||
+        const bool apart = std::ranges::count(groups.apart(), key) > 0;  // a label
+        if (vocabulary::find_setting(key) == nullptr || has_curve || apart ||
             (row.keeps_sample_work && !model::is_batch(key)) || key == setting::kGlobalBatchSize)
             continue;
         auto found = model::comparisons_over(groups, key);

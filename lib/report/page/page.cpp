@@ -180,10 +180,10 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     add("environment", "Environment",
         html_of(values_of(groups.runs(), groups.runs().all(Role::place))));
     add("definitions", "Definitions", definitions_of(groups));
-    labels.erase("");
-    const std::string name = !title.empty()    ? title
-                             : !labels.empty() ? some_of(labels, 3)
-                                               : runs.file().path().filename().string();
+    const bool labelled = !labels.empty() && !labels.contains("");
+    const std::string name = !title.empty() ? title
+                             : labelled     ? some_of(labels, 3)
+                                            : runs.file().path().filename().string();
     return filled("page.html", Object{{"title", name},
                                       {"style", std::string(template_text("style.css"))},
                                       {"lead", lead_of(runs, groups)},

@@ -38,7 +38,7 @@ std::string definitions_of(const model::Groups& groups);
 /// The page in UTF-8 HTML. `reference`: the folder of published numbers (results/reference/*.csv);
 /// empty: none are shown. Without gnuplot the page has the numbers of figures and says why their
 /// pictures are missing. Throws what ChosenRuns::visit throws.
-/// `title`: empty for the runs' labels, or the file's name if they have none.
+/// `title`: empty for the labels of the runs, or the name of the file if one has none.
 std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& reference = {},
                       const std::string& title = "");
 

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "report/figures/figure.hpp"
+#include "report/formats/formats.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
 #include "report/page/parts.hpp"
@@ -136,12 +137,32 @@ TEST(Page, PoolsNoSectionsOfACampaign) {
     }
     const std::string text = page::html_page(stored.chosen());
     for (const auto& answer : page.answers) EXPECT_THAT(text, HasSubstr(sentence(answer.finding)));
+    EXPECT_THAT(text, Not(HasSubstr("Which --label")));
     EXPECT_THAT(text, HasSubstr("<h1>c-far, c-near</h1>"));
     EXPECT_THAT(page::html_page(stored.chosen(), {}, "document_1"),
                 HasSubstr("<h1>document_1</h1>"));
     for (auto& run : runs) run.label = run.id;  // a label a point: one series, as before
     const StoredRuns points(runs);
     EXPECT_EQ(model::Groups(points.chosen(), {.labels_apart = true}).size(), 3U);
+}
+
+// Rows of other numbers of files are no rivals, and the tables say so.
+TEST(Page, ShowsTheFilesOfRowsThatWroteOtherNumbersOfThem) {
+    Runs runs{rung_run("mpi-send", 1, 1, {0.4, {}}), rung_run("binary", 1, 1, {0.3, {}})};
+    const auto files = [&] {
+        const StoredRuns stored(runs);
+        const Frame frame = page::summary_frame({stored.chosen(), {}}, "io");
+        std::set<std::string> texts;
+        for (std::size_t row = 0; row < frame.rows.size(); ++row)
+            texts.insert(frame.at(row, "files").text);
+        const std::string screen = formats::groups_text({stored.chosen(), {{"strategy"}}});
+        EXPECT_EQ(screen.find("  files  ") < screen.size(),
+                  frame.find("files") < frame.columns.size());
+        return texts;
+    };
+    EXPECT_THAT(files(), ElementsAre(""));
+    runs[1].config[1].value = "7";
+    EXPECT_THAT(files(), ElementsAre("100", "7"));
 }
 
 // At most three lines are open, whatever the runs' warnings.
