@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -206,6 +207,9 @@ GpuReading read(const RocmSmi& smi, RocmSmi::Device gpu) {
 
 GpuMeters rocm_meters() {
     GpuMeters meters;
+    // Without the kernel's driver the library prints an exception of its own.
+    const char* chosen = std::getenv("RANKLAB_ROCM_SMI_LIBRARY");
+    if ((chosen == nullptr || *chosen == '\0') && ::access("/dev/kfd", F_OK) != 0) return meters;
     void* library = load("RANKLAB_ROCM_SMI_LIBRARY",
                          {"librocm_smi64.so.7", "librocm_smi64.so.6",
                           "/opt/rocm/lib/librocm_smi64.so", "librocm_smi64.so"},
