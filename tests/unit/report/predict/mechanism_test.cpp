@@ -61,8 +61,7 @@ StoredRun profiled() {
     results::Rows layers("layers");
     for (int i = 0; i < kLayers; ++i)
         layers.add({std::to_string(i), std::int64_t{1}, 0.01, 0.015, 50.0, 0.015 * (kLayers - i),
-                    std::int64_t{1}, 1.0, 1.0, static_cast<std::int64_t>(kBytes),
-                    std::int64_t{1}});
+                    std::int64_t{1}, 1.0, 1.0, static_cast<std::int64_t>(kBytes), std::int64_t{1}});
     run.tables.push_back(std::move(layers).table());
     for (auto& m : run.measurements) m.summary.median *= 2;
     return run;
