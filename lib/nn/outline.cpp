@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/error.hpp"
 #include "base/handle.hpp"
 #include "nn/own_model.hpp"
 #include "nn/products.hpp"
@@ -101,12 +102,18 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
         outline.forward_flops = forward;
         outline.flops_per_token = training;
     } else {
+        const auto flops_with = [&](std::int64_t samples) {
+            return forward_flops(
+                *model, sample_input(config.input, samples, weights.front().scalar_type()));
+        };
         // An empty batch costs no time. A user's own network gets one sample instead: an empty
         // batch does not show how many rows a sample of tokens has, and a trace may fix the batch
-        // size.
-        outline.forward_flops =
-            forward_flops(*model, sample_input(config.input, config.input.is_own() ? 1 : 0,
-                                               weights.front().scalar_type()));
+        // size. A norm that has only the batch's statistics takes no fewer than two.
+        try {
+            outline.forward_flops = flops_with(config.input.is_own() ? 1 : 0);
+        } catch (const base::DataError&) {
+            outline.forward_flops = flops_with(2);
+        }
         if (config.input.is_tokens())
             outline.flops_per_token = 3.0 * static_cast<double>(outline.forward_flops) /
                                       static_cast<double>(config.input.usual_size());

@@ -163,9 +163,8 @@ class Kinds(cli.Case):
                 with self.subTest(name, training=training):
                     told = training if name in fixed or (name == "attention" and training) else None
                     check(network.train(training), True, told)
-            if name != "no_statistics":  # scripted, it refuses the batch of one by which FLOPs are counted
-                with self.subTest(name, scripted=True):
-                    check(network.train(), False, None)
+            with self.subTest(name, scripted=True):
+                check(network.train(), False, None)
         check(fixed["norm"].train(), True, None, ("--evaluate", "off"))
 
     def test_batches_that_the_network_cannot_compute(self):
