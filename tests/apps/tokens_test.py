@@ -1,8 +1,11 @@
 """Texts as tokens: the three formats train alike, the synthetic text has the entropy that it is said to have, and a wrong file is one sentence."""
 
 import json
+import os
 import re
 import struct
+import subprocess
+import sys
 import unittest
 
 import ranklab_cli as cli
@@ -76,6 +79,21 @@ class Training(cli.Case):
         wide, layers, hidden, vocabulary = 16, 6, 48, 2048
         parameters = vocabulary * wide + layers * (4 * wide * wide + 3 * wide * hidden + 2 * wide) + wide  # without the embedding
         self.assertAlmostEqual(flops / (6 * parameters + 12 * layers * wide * 16), 1, delta=1e-5)
+
+    def test_a_peak_that_was_measured_beside_other_load_is_doubted(self):
+        core = ("taskset", "-c", min(os.sched_getaffinity(0)))
+        words = ("--model", "llama-debug", "--width", 16, "--sequence-length", 16, "--batch-size", 2, "--steps", 2, "--warmup", 0, "--threads", 1)
+        with subprocess.Popen([*map(str, core), sys.executable, "-c", "while True: pass"]) as load:
+            try:
+                # The tests' environment hides the kernel's counts of waits for cores.
+                result = cli.run(*core, cli.RANKLAB, "train", *words, cwd=self.folder, env=cli.environment(RANKLAB_SYSTEM_ROOT="/"))
+            finally:
+                load.kill()
+        self.assertCode(result, 0)
+        shown = cli.ranklab("report", "--format", "json", cwd=self.folder)
+        (run,) = json.loads(shown.stdout)["runs"]
+        self.assertRegex(run["context"]["training"]["peak_source"], r"threads waited for a core for \d+ %")
+        self.assertIn("MFU may be too high", str(run["warnings"]))
 
     def test_a_wrong_file_is_one_sentence_with_the_place(self):
         tokens = np.arange(400) % 2000
