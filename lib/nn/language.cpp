@@ -31,8 +31,8 @@ TokenFlops TransformerSizes::flops(std::int64_t parameters) const {
 }
 
 ModelEntry language_entry(
-    const std::string& name, const std::string& summary, const TransformerSizes& sizes,
-    const ModelDefaults& defaults,
+    const std::string& name, const std::string& summary, const TransformerSizes& sizes, double lr,
+    std::int64_t batch_size,
     const std::function<std::shared_ptr<Model>(const TransformerSizes& sizes)>& make) {
     const base::Field tokens{base::Element::i64, {sizes.tokens}};
     const auto wanted = [name, sizes](const ModelConfig& config) {
@@ -45,9 +45,9 @@ ModelEntry language_entry(
             .input = {.classes = sizes.vocabulary, .own = {tokens}, .own_target = tokens},
             .defaults = {.data = "synthetic",
                          .optimizer = "adamw",
-                         .lr = defaults.lr,
+                         .lr = lr,
                          .lr_schedule = "cosine",
-                         .batch_size = defaults.batch_size},
+                         .batch_size = batch_size},
             .make = [=](const ModelConfig& config) { return make(wanted(config)); },
             .flops = [=](const ModelConfig& config,
                          std::int64_t parameters) { return wanted(config).flops(parameters); }};

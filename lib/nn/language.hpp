@@ -42,11 +42,10 @@ struct TransformerSizes {
     TransformerSizes divided(std::int64_t width, const std::string& model) const;
 };
 
-/// An entry whose sample is `sizes.tokens` tokens and, as target, the token after each. Of
-/// `defaults` lr and batch_size count.
+/// An entry whose sample is `sizes.tokens` tokens and, as target, the token after each.
 ModelEntry language_entry(
-    const std::string& name, const std::string& summary, const TransformerSizes& sizes,
-    const ModelDefaults& defaults,
+    const std::string& name, const std::string& summary, const TransformerSizes& sizes, double lr,
+    std::int64_t batch_size,
     const std::function<std::shared_ptr<Model>(const TransformerSizes& sizes)>& make);
 
 /// softmax(q k^T / sqrt(head)) v, in which a token sees those before it. `q` is [N, T, heads,

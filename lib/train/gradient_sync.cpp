@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include "train/blocking_sync.hpp"
 #include "train/tensor_view.hpp"
 
 namespace ranklab::train {

@@ -78,32 +78,6 @@ class GradientHooks : base::Immovable {
     std::function<void(std::size_t)> ready_;
 };
 
-/// A strategy that reduces after backward: all that finish() has to do is reduce(), by
-/// reduce_now().
-class BlockingSync : public GradientSync {
-  public:
-    void attach(std::vector<torch::Tensor> parameters) override {
-        parameters_ = std::move(parameters);
-    }
-    void begin_step(const std::vector<torch::Tensor>& outputs, bool sync) final;
-    void finish() final;
-    const std::vector<ReductionStamp>& stamps() const final { return stamps_; }
-
-  protected:
-    /// Makes the gradients zero or undefined.
-    virtual void clear();
-    virtual void reduce() = 0;
-    /// Makes a blocking allreduce in place and appends its stamp; on a GPU `moving` and `end` are
-    /// 0.
-    void reduce_now(comm::Communicator& comm, const torch::Tensor& tensor);
-
-    std::vector<torch::Tensor> parameters_;
-
-  private:
-    std::vector<ReductionStamp> stamps_;
-    bool fresh_ = true;
-};
-
 /// Makes all gradients undefined, so that the next backward moves its result in without adding.
 void drop_gradients(const std::vector<torch::Tensor>& parameters);
 /// Sets undefined gradients (unused parameter, empty batch) to zero, since every rank reduces all.

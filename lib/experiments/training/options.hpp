@@ -18,7 +18,7 @@
 #include "nn/own_network.hpp"
 #include "options/options.hpp"
 #include "train/gradient_sync.hpp"
-#include "train/trainer.hpp"
+#include "train/input.hpp"
 #include "train/lr_schedule.hpp"
 #include "train/optimizer.hpp"
 #include "train/precision.hpp"

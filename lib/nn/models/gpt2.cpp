@@ -107,9 +107,9 @@ std::vector<ModelEntry> gpt2_entries() {
                                      .vocabulary = 50257,
                                      .tied = true,
                                      .learned_positions = true};
-        entries.push_back(
-            language_entry(name, summary, sizes, {.lr = 6e-4, .batch_size = 12},
-                           [](const auto& some) { return std::make_shared<Gpt2>(some); }));
+        entries.push_back(language_entry(name, summary, sizes, 6e-4, 12, [](const auto& some) {
+            return std::make_shared<Gpt2>(some);
+        }));
     }
     return entries;
 }

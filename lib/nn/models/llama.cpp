@@ -132,7 +132,8 @@ struct LlamaSize {
     const char* name;
     const char* summary;
     TransformerSizes sizes;
-    ModelDefaults defaults;
+    double lr;
+    std::int64_t batch_size;
 };
 const LlamaSize kLlamaSizes[] = {{"llama-debug",
                                   "torchtitan's small Llama 3, 6,163,712 parameters, 2,048 tokens",
@@ -144,7 +145,8 @@ const LlamaSize kLlamaSizes[] = {{"llama-debug",
                                    .tokens = 2048,
                                    .vocabulary = 2048,
                                    .gated = true},
-                                  {.lr = 8e-4, .batch_size = 8}},
+                                  8e-4,
+                                  8},
                                  {"llama3-1b",
                                   "Llama 3.2 1B, 1,235,814,400 parameters, 8,192 tokens",
                                   {.layers = 16,
@@ -156,7 +158,8 @@ const LlamaSize kLlamaSizes[] = {{"llama-debug",
                                    .vocabulary = 128256,
                                    .tied = true,
                                    .gated = true},
-                                  {.lr = 3e-4, .batch_size = 1}},
+                                  3e-4,
+                                  1},
                                  {"llama3-8b",
                                   "Llama 3 8B, 8,030,261,248 parameters, 8,192 tokens",
                                   {.layers = 32,
@@ -167,16 +170,17 @@ const LlamaSize kLlamaSizes[] = {{"llama-debug",
                                    .tokens = 8192,
                                    .vocabulary = 128256,
                                    .gated = true},
-                                  {.lr = 3e-4, .batch_size = 1}}};
+                                  3e-4,
+                                  1}};
 
 }  // namespace
 
 std::vector<ModelEntry> llama_entries() {
     std::vector<ModelEntry> entries;
-    for (const auto& [name, summary, sizes, defaults] : kLlamaSizes)
-        entries.push_back(language_entry(name, summary, sizes, defaults, [](const auto& some) {
-            return std::make_shared<Llama>(some);
-        }));
+    for (const auto& [name, summary, sizes, lr, batch_size] : kLlamaSizes)
+        entries.push_back(
+            language_entry(name, summary, sizes, lr, batch_size,
+                           [](const auto& some) { return std::make_shared<Llama>(some); }));
     return entries;
 }
 

@@ -19,8 +19,8 @@ enum class Ops { ranklab, libtorch };
 torch::Tensor fast_dropout(const torch::Tensor& x, double p, bool train, Ops ops = Ops::ranklab);
 
 /// Computes max_pool2d(relu(x), 2) of x [N, C, H, W] in one pass over memory, with bitwise equal
-/// values and gradients: the first of equal maxima in a window takes the gradient, NaN propagates, a
-/// maximum not above 0 passes no gradient. Dense CPU tensors of float or double with even H and W
+/// values and gradients: the first of equal maxima in a window takes the gradient, NaN propagates,
+/// a maximum not above 0 passes no gradient. Dense CPU tensors of float or double with even H and W
 /// take the fused path. LibTorch's two operations compute other tensors, and all tensors with
 /// Ops::libtorch.
 ///

@@ -1,7 +1,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "train/gradient_sync.hpp"
+#include "train/blocking_sync.hpp"
 #include "train/tensor_view.hpp"
 
 namespace ranklab::train {

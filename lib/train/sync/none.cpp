@@ -1,4 +1,4 @@
-#include "train/gradient_sync.hpp"
+#include "train/blocking_sync.hpp"
 
 namespace ranklab::train {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/gradient_sync.hpp"
+#include "train/blocking_sync.hpp"
 #include "train/tensor_view.hpp"
 
 namespace ranklab::train {

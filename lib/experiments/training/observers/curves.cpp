@@ -92,8 +92,7 @@ class Curves final : public StepObserver {
 
     // Makes the file at the first point, so that a run that is refused leaves no file.
     void write(std::int64_t step, const std::vector<results::Scalar>& scalars) {
-        if (!std::exchange(begun_, true))
-            whole_ = file_->start(observed_.schedule.first + 1);
+        if (!std::exchange(begun_, true)) whole_ = file_->start(observed_.schedule.first + 1);
         whole_ = whole_ && file_->add(step, scalars);
     }
 
