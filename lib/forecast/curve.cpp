@@ -13,12 +13,11 @@
 namespace ranklab::forecast {
 namespace {
 
-constexpr double kMisfit = 0.15;  // largest standard deviation of points about a curve
-constexpr double kHeldOutConfidence = 0.97;
-constexpr std::size_t kFewestPoints = 3, kFewestHeldOut = 4;
-constexpr std::size_t kMostPoints = 16;  // further ones are left out
-constexpr double kWorthIt = 0.1;         // least useful narrowing, as a fraction of the interval
-constexpr double kUsual = 0.02;          // relative deviation of a run, if no point has repeats
+constexpr double kMisfit = 0.15;        // largest standard deviation of points about a curve
+constexpr double kHeldOutTail = 0.015;  // probability of a larger miss, to each side
+constexpr std::size_t kFewestPoints = 3, kFewestHeldOut = 4, kMostPoints = 16;
+constexpr double kWorthIt = 0.1;  // least useful narrowing, as a fraction of the interval
+constexpr double kUsual = 0.02;   // relative deviation of a run, if no point has repeats
 // Probabilities where nodes are unknown: all on one node, the first crossing after the largest
 // point, after twice the largest point, between points (only if no point tells its nodes).
 constexpr double kOneNode = 0.42, kNextNode = 0.28, kLaterNode = 0.06, kNodeInside = 0.24;
@@ -51,9 +50,7 @@ struct Measured {
     Posterior at(std::span<const double> targets) const {
         return fit(points, scaling, prior, capacities, targets);
     }
-    stats::Interval interval(double ranks, double confidence) const {
-        return at({&ranks, 1}).at.front().estimate(confidence).interval;
-    }
+    Mixture at(double ranks) const { return at({&ranks, 1}).at.front(); }
     std::vector<stats::Repeats> repeats() const {
         std::vector<stats::Repeats> all;
         for (const auto& point : points) all.push_back(point.times_s);
@@ -78,9 +75,9 @@ bool misses_largest(const Measured& measured) {
     if (measured.points.size() < kFewestHeldOut) return false;
     Measured others = measured;
     others.points.pop_back();
-    const auto [low, high] = others.interval(measured.largest(), kHeldOutConfidence);
+    const Mixture at = others.at(measured.largest());
     const double time = measured.points.back().middle();
-    return time < low || time > high;
+    return time < at.quantile(kHeldOutTail) || time > at.quantile(1 - kHeldOutTail);
 }
 
 // Rank counts to measure so that the forecast is not refused again.
@@ -120,8 +117,7 @@ std::optional<NextPoint> next_point(const Measured& measured, const CurveForecas
     double enough = kWorthIt;  // least narrowing that counts; raised to half of the best
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         const double time = posterior.at[i].quantile(0.5);
-        const auto after =
-            measured.with(ranks[i], time).interval(farthest.ranks, stats::kConfidence);
+        const auto after = measured.with(ranks[i], time).at(farthest.ranks).estimate().interval;
         const double narrowing = 1 - width(after) / width(farthest.estimate.interval);
         all.push_back({{ranks[i], farthest.ranks, after}, narrowing, narrowing / ranks[i] / time});
         enough = std::max(enough, narrowing / 2);
@@ -175,7 +171,7 @@ CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling, c
             one.refusal = refusal;
             if (refusal != Refusal::none) continue;
             const auto widest = std::ranges::max_element(at.variance);
-            one.estimate = at.estimate(stats::kConfidence);
+            one.estimate = at.estimate();
             if (measured.capacities.size() == 1)
                 one.nodes = std::ceil(one.ranks / measured.capacities.front().ranks);
             one.widest = static_cast<Doubt>(widest - at.variance.begin());

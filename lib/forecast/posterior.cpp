@@ -28,6 +28,8 @@ constexpr double kSlope = 0.1;
 // deviation at two nodes, and standard deviation per further doubling.
 constexpr double kGrowth = 0.4, kSpread = 0.3, kFurther = 0.5;
 constexpr double kNegligible = 18;  // logarithm of a negligible relative weight
+// Factors of the logarithms of an interval's ends, by which laws in no model are covered, too.
+constexpr double kBelow = 1.1, kAbove = 1.02;
 
 // A kind of curve. With q = ranks / ranks of the first point, time / time at the first point is the
 // ideal (strong: 1/q, weak: 1) plus the terms, with coefficients above 0; or the ideal times q^k.
@@ -325,8 +327,11 @@ double Mixture::quantile(double share) const {
     return std::exp(stats::mixture_quantile(parts, share));
 }
 
-Estimate Mixture::estimate(double confidence) const {
-    return {quantile(0.5), {quantile((1 - confidence) / 2), quantile((1 + confidence) / 2)}};
+Estimate Mixture::estimate() const {
+    const double time = quantile(0.5), tail = (1 - stats::kConfidence) / 2;
+    return {time,
+            {time * std::pow(quantile(tail) / time, kBelow),
+             time * std::pow(quantile(1 - tail) / time, kAbove)}};
 }
 
 Posterior fit(std::span<const CurvePoint> points, Scaling scaling, const Prior& prior,

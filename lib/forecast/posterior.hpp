@@ -23,7 +23,7 @@ struct Mixture {
     std::array<double, kDoubts> variance = {};  ///< one per Doubt; they add up to the mixture's
 
     double quantile(double share) const;  ///< of the time
-    Estimate estimate(double confidence) const;
+    Estimate estimate() const;
 };
 
 struct Posterior {

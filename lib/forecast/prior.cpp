@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/numbers.hpp"
 #include "forecast/posterior.hpp"
 
 namespace ranklab::forecast {
