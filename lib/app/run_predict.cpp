@@ -118,11 +118,13 @@ std::string forecast_text(const PredictSettings& asked) {
     if (asked.format == "json") return report::predict::json_of(found);
     std::string text = written(
         asked, asked.format == "csv" ? found.frame : report::predict::for_people(found.frame));
-    if (asked.format == "text" && !found.next.empty())
+    if (asked.format != "text") return text;
+    const bool too_many = found.next_ranks > std::thread::hardware_concurrency();
+    if (!found.next.empty())
         text += fmt::format("  next          {}{}\n", found.next,
-                            found.next_ranks <= std::thread::hardware_concurrency()
-                                ? ""
-                                : "; more ranks than this host has CPUs");
+                            too_many ? "; more ranks than this host has CPUs" : "");
+    else if (too_many)
+        text += "  next          the run to make has more ranks than this host has CPUs\n";
     return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <string_view>
@@ -82,6 +83,7 @@ void read_csv(const std::filesystem::path& path, const std::function<void(const 
                                         of_header ? header : number, error.what()));
         }
     }
+    if (file.bad()) throw_read_errno("read", path, errno);
     if (row.cells.empty())
         throw DataError(fmt::format("{}: no rows below the header", path.string()));
 }

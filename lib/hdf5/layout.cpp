@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "base/error.hpp"
@@ -19,6 +20,22 @@ Id space_of(std::span<const hsize_t> shape, std::string_view what) {
 }
 
 constexpr unsigned long long kMostInHeader = 2048, kMostContiguous = 32768, kChunkBytes = 262144;
+
+// The first filter of the dataset that the library lacks: "lzf"; "" if it has all.
+std::string missing_filter(const Object& dataset) {
+    const Id properties = own<H5Dget_create_plist>(dataset.path(), dataset.id());
+    const int filters = check<H5Pget_nfilters>(dataset.path(), properties.get());
+    for (int i = 0; i < filters; ++i) {
+        unsigned flags = 0, config = 0;
+        std::size_t values = 0;
+        std::array<char, 64> name{};
+        const auto filter = H5Pget_filter2(properties.get(), static_cast<unsigned>(i), &flags,
+                                           &values, nullptr, name.size(), name.data(), &config);
+        if (filter >= 0 && H5Zfilter_avail(filter) <= 0)
+            return name[0] != 0 ? name.data() : fmt::format("number {}", filter);
+    }
+    return "";
+}
 
 }  // namespace
 
@@ -162,11 +179,17 @@ void read_box(const Object& dataset, const Box& box, hid_t type, void* values) {
         memory = space_of(sizes(box.count), dataset.path());
     }
     const auto id_or_all = [](const Id& one) { return one ? one.get() : H5S_ALL; };
-    if (H5Dread(dataset.id(), type, id_or_all(memory), id_or_all(space), H5P_DEFAULT, values) < 0)
+    if (H5Dread(dataset.id(), type, id_or_all(memory), id_or_all(space), H5P_DEFAULT, values) >= 0)
+        return;
+    const auto why = library_text();
+    if (const auto filter = missing_filter(dataset); !filter.empty())
         throw base::DataError(
-            fmt::format("{} cannot be read ({}); if no filter is missing, its file is damaged or "
-                        "truncated: copy or make it again",
-                        dataset.path(), library_text()));
+            fmt::format("{} needs the filter {}, which is not in HDF5 itself; write it again "
+                        "without, or with gzip",
+                        dataset.path(), filter));
+    throw base::DataError(fmt::format(
+        "{} cannot be read ({}); its file is damaged or truncated: copy or make it again",
+        dataset.path(), why));
 }
 
 }  // namespace ranklab::hdf5

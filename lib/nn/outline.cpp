@@ -3,6 +3,7 @@
 #include <ATen/record_function.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
@@ -102,9 +103,11 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
         outline.forward_flops = forward;
         outline.flops_per_token = training;
     } else {
+        const auto floating = std::ranges::find_if(
+            weights, [](const auto& weight) { return weight.is_floating_point(); });
+        const auto type = floating == weights.end() ? torch::kFloat : floating->scalar_type();
         const auto flops_with = [&](std::int64_t samples) {
-            return forward_flops(
-                *model, sample_input(config.input, samples, weights.front().scalar_type()));
+            return forward_flops(*model, sample_input(config.input, samples, type));
         };
         // An empty batch costs no time. A user's own network gets one sample instead: an empty
         // batch does not show how many rows a sample of tokens has, and a trace may fix the batch

@@ -134,8 +134,11 @@ class OwnModel final : public Model {
                               request_.input.own.size() == 1 && numbers.numel() > 0;
         throw base::DataError(
             fmt::format("the model cannot compute these samples: {}{}", reason_of(error),
-                        numbered ? fmt::format("; the largest number in them is {}",
-                                               numbers.max().item<std::int64_t>())
+                        numbered ? fmt::format("; the largest number in them is {}, in sample {} "
+                                               "of the batch",
+                                               numbers.max().item<std::int64_t>(),
+                                               numbers.argmax().item<std::int64_t>() /
+                                                   (numbers.numel() / numbers.size(0)))
                                  : ""),
             {"inputs", "batch-size"});
     }

@@ -1,6 +1,7 @@
 // TorchScript: networks that torch.jit.save wrote.
 #include <ATen/EmptyTensor.h>
 #include <caffe2/serialize/inline_container.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/inliner.h>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -19,6 +21,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 #include "base/pack.hpp"
 #include "nn/own_network.hpp"
 
@@ -50,12 +53,16 @@ torch::jit::Module load_script(const std::string& path) {
 // numbers of 16 bits (PKWARE's APPNOTE.TXT, 4.3.12 and 4.3.16).
 std::vector<std::uint32_t> checksums_in(const std::string& path) {
     constexpr std::size_t kLongestEnd = 65557;
-    std::ifstream file(path, std::ios::binary);
+    const auto file = base::open_file(path, O_RDONLY);
+    const std::size_t size = fs::file_size(path);
     const auto bytes_from = [&](std::size_t begin) {
-        file.seekg(static_cast<std::streamoff>(begin));
-        return std::string(std::istreambuf_iterator<char>(file), {});
+        std::string bytes(std::max(size, begin) - begin, '\0');
+        const auto read = base::read_whole(file.get(), bytes, begin);
+        if (!read) base::throw_read_errno("read", path, errno);
+        bytes.resize(*read);
+        return bytes;
     };
-    const auto tail = bytes_from(fs::file_size(path) - std::min(fs::file_size(path), kLongestEnd));
+    const auto tail = bytes_from(size - std::min(size, kLongestEnd));
     std::string_view left(tail);
     left.remove_prefix(std::min(left.size(), left.rfind("PK\5\6")));
     std::array<std::uint16_t, 11> end{};

@@ -32,7 +32,7 @@ class Measuring(cli.Case):
     @cli.needs_train
     def test_a_training_that_converges_at_once_and_one_that_does_not(self):
         """At least 8 steps and at most 20 times as many, tested whenever their number has doubled. The numbers stay valid."""
-        result, (run,) = self.runs(*TRAIN, "--steps", 40, "--target-ci", ALWAYS)
+        result, (run,) = self.runs(*TRAIN, "--model", "mnist-cnn", "--steps", 40, "--target-ci", ALWAYS)
         self.assertEqual(self.reached(run, "step_time_s"), 40)
         self.assertRegex(result.stdout, r"(?m)^  converged +yes ")
         self.assertEqual(run["context"]["measuring"]["converged"][:3], "yes")

@@ -60,6 +60,7 @@ ImageSet read_cifar100(const fs::path& file) {
         in.read(labels.data(), labels.size());
         in.read(reinterpret_cast<char*>(set.images.data() + i * kCifar100Shape.bytes()),
                 kCifar100Shape.bytes());
+        if (in.bad()) base::throw_read_errno("read", file, errno);
         if (!in) fail(file, fmt::format("cannot be read past record {}; copy the file again", i));
         const auto fine = static_cast<std::uint8_t>(labels[1]);
         check_labels(file, i, static_cast<std::uint8_t>(labels[0]), fine);

@@ -74,14 +74,17 @@ std::optional<std::uint64_t> product_of(const std::vector<std::int64_t>& shape,
 }
 
 template <class Values>
-bool read_exactly(int fd, std::uint64_t offset, Values&& values) {
-    return base::read_whole(fd, values, offset) == std::span(values).size_bytes();
+bool read_exactly(int fd, const std::string& name, std::uint64_t offset, Values&& values) {
+    const auto read = base::read_whole(fd, values, offset);
+    if (!read) base::throw_read_errno("read", name, errno);
+    return *read == std::span(values).size_bytes();
 }
 
 // Returns the header's dictionary and sets `data_offset`, where the values begin.
 std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_offset) {
     std::array<unsigned char, 10> head{};
-    if (!read_exactly(fd, 0, head) || std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
+    if (!read_exactly(fd, name, 0, head) ||
+        std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
         throw base::DataError(
             fmt::format("{} is not an npy file: it does not begin with \\x93NUMPY", name));
     if (head[6] != 1)
@@ -89,7 +92,7 @@ std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_o
     const std::size_t length = head[8] | static_cast<std::size_t>(head[9]) << 8U;
     data_offset = head.size() + length;
     std::string text(std::min(length, kLongestHeader), '\0');
-    if (length > kLongestHeader || !read_exactly(fd, head.size(), text))
+    if (length > kLongestHeader || !read_exactly(fd, name, head.size(), text))
         throw base::DataError(fmt::format(
             "{} is truncated or damaged: its header claims {} bytes; copy the file again", name,
             length));

@@ -113,11 +113,13 @@ Prediction predict(const Measured& measured, const forecast::Sources& sources,
         frame.rows[i].caveats = measured.caveats[i];
     const forecast::CurveForecast* farthest = nullptr;
     bool unknown = false;
+    double most = 0;
     for (const auto& one : found.all) {
         const bool made = one.refusal == forecast::Refusal::none;
         frame.rows.push_back(row_of(measured, one.ranks, made ? kForecast : name_of(one.refusal),
                                     one.estimate, one.nodes,
                                     made ? words_of(one.widest).name : ""));
+        for (const double wanted : one.ranks_to_measure) most = std::max(most, wanted);
         if (!made)
             frame.rows.back().caveats = {
                 {CaveatKind::said,
@@ -142,9 +144,9 @@ Prediction predict(const Measured& measured, const forecast::Sources& sources,
                                           words_of(farthest->widest).text));
         frame.notes.push_back(models_note(found));
     }
-    Prediction result{std::move(frame), measured.scaling, ""};
+    Prediction result{std::move(frame), measured.scaling, "", most};
     if (found.next) {
-        result.next_ranks = found.next->ranks;
+        result.next_ranks = std::max(most, found.next->ranks);
         const auto& [at, target, after] = *found.next;
         result.after = shown(measured, target, {1, after}).interval;
         result.next = fmt::format("{}   # interval expected at {:.0f} ranks: {} .. {}",
