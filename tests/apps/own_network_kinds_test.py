@@ -71,6 +71,18 @@ class Kinds(cli.Case):
             self.assertSays(self.train(self.save("wave", Parameter(torch.ones(3, dtype=torch.complex64), buffer)), ranks=2), 2, "'more'", "complex")
         self.assertSays(self.train(self.save("int16", Parameter(torch.ones(3, dtype=torch.int16), buffer=True))), 2, "Short")
 
+    def test_a_frozen_integer_comes_first(self):
+        class Frozen(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.number = nn.Parameter(torch.tensor(3), requires_grad=False)
+                self.layer = nn.Linear(8, 5)
+
+            def forward(self, x):
+                return self.layer(x)
+
+        self.assertVerified(self.save("frozen", Frozen()), ranks=2)
+
     def test_gradients_that_cannot_be_summed(self):
         class Sparse(nn.Module):
             def __init__(self):
@@ -220,7 +232,7 @@ class Kinds(cli.Case):
         np.testing.assert_array_equal(*losses.values())
         np.save(self.folder / "x.npy", np.full((40, 4), 301))
         self.assertSays(self.train("Language", "--input-shape", "4:int64", "--target-shape", 4, "--classes", 7, "--data", "npy", "--inputs", "x.npy", "--targets", "y.npy"),
-                        3, "301")
+                        3, "301", "in sample")
 
     def test_what_libtorch_lacks_or_prints(self):
         torch.library.define("ranklab_test::twice", "(Tensor x) -> Tensor")
@@ -321,7 +333,7 @@ class Kinds(cli.Case):
         hdf5 = ("--data", "hdf5", "--targets", "d.h5:/y", "--inputs")
         for name in ("bool", "packed"):
             self.assertVerified("net", *hdf5, f"d.h5:/{name}")
-        for name, said in (("colour", "numbers"), ("lzf", "lzf"), ("virtual", "other files"), ("outside", "other files")):
+        for name, said in (("colour", "numbers"), ("lzf", "filter lzf"), ("virtual", "other files"), ("outside", "other files")):
             with self.subTest(name):
                 self.assertSays(self.train("net", *hdf5, f"d.h5:/{name}", ranks=2), 3, f"d.h5:/{name}", said)
 

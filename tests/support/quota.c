@@ -1,5 +1,5 @@
 /* Preloaded, it fails with EDQUOT, as on a file system whose quota is full, the calls that QUOTA_AT names ("write", "fsync", "close", separated by
- * commas) on files whose path holds QUOTA_ON; after the first QUOTA_AFTER bytes of the process (0). */
+ * commas; "read" fails with EIO) on files whose path holds QUOTA_ON; after the first QUOTA_AFTER bytes of the process (0). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,6 +48,18 @@ ssize_t pwritev(int fd, const struct iovec* parts, int count, off_t at) {
 ssize_t writev(int fd, const struct iovec* parts, int count) {
     if (fails(fd, "write", 1)) return -1;
     return ((ssize_t(*)(int, const struct iovec*, int))next("writev"))(fd, parts, count);
+}
+ssize_t read(int fd, void* to, size_t bytes) {
+    if (fails(fd, "read", 0)) return errno = EIO, -1;
+    return ((ssize_t(*)(int, void*, size_t))next("read"))(fd, to, bytes);
+}
+ssize_t pread(int fd, void* to, size_t bytes, off_t at) {
+    if (fails(fd, "read", 0)) return errno = EIO, -1;
+    return ((ssize_t(*)(int, void*, size_t, off_t))next("pread"))(fd, to, bytes, at);
+}
+ssize_t pread64(int fd, void* to, size_t bytes, off64_t at) {
+    if (fails(fd, "read", 0)) return errno = EIO, -1;
+    return ((ssize_t(*)(int, void*, size_t, off64_t))next("pread64"))(fd, to, bytes, at);
 }
 int fsync(int fd) {
     if (fails(fd, "fsync", 0)) return -1;
