@@ -242,7 +242,10 @@ GpuMeters open_gpu_meters() {
     if (!amd.gpus.empty()) return amd;
     for (const auto& why : {nvidia.why_none, amd.why_none})
         if (!why.empty()) why_none += (why_none.empty() ? "" : "; ") + why;
-    return {{}, why_none.empty() ? "this host has no driver of NVIDIA or AMD GPUs" : why_none};
+    return {{},
+            why_none.empty()
+                ? "no library of a driver of NVIDIA or AMD GPUs could be loaded on this host"
+                : why_none};
 }
 
 bool is_same_pci(std::string one, std::string other) {

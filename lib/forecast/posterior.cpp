@@ -28,7 +28,8 @@ constexpr double kSlope = 0.1;
 // deviation at two nodes, and standard deviation per further doubling.
 constexpr double kGrowth = 0.4, kSpread = 0.3, kFurther = 0.5;
 constexpr double kNegligible = 18;  // logarithm of a negligible relative weight
-// Factors of the logarithms of an interval's ends, by which laws in no model are covered, too.
+// By these factors (in logarithms) an interval's ends move away from its median, so that laws in no
+// model are covered, too.
 constexpr double kBelow = 1.1, kAbove = 1.02;
 
 // A kind of curve. With q = ranks / ranks of the first point, time / time at the first point is the

@@ -76,10 +76,21 @@ Schema made_common_settings() {
     return rows;
 }
 
-// Settings that reports derive from a run.
+// Settings that reports derive from a run, and those of older versions.
 const Schema& added_settings() {
-    static const Schema rows =
-        Schema().add({.name = "ranks", .help = "how many ranks took part", .role = Role::scale});
+    static const Schema rows = [] {
+        Schema added;
+        added.add({.name = "ranks", .help = "how many ranks took part", .role = Role::scale});
+        for (const auto& [name, usual] : {std::pair{"dynamic", "false"},
+                                          {"chunk-files", "1"},
+                                          {"rotate-buffers", "false"},
+                                          {"with-load", "false"}})
+            added.add({.name = name,
+                       .help = "of versions up to 0.1.0",
+                       .role = Role::work,
+                       .when_absent = {{usual, {}}}});
+        return added;
+    }();
     return rows;
 }
 

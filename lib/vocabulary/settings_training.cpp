@@ -373,7 +373,9 @@ void add_checks(Schema& rows) {
               "write rank 0's final parameters to this file (HDF5, an array each, by name)");
     rows.section("Checkpoints")
         .text("checkpoint", {&S::checkpoint, Role::kept}, "DIR",
-              "write DIR/checkpoint.h5, from which --resume continues (DIR is made if missing)")
+              "write DIR/checkpoint.h5, from which --resume continues (DIR is made if missing; one "
+              "that "
+              "is there is refused without --resume)")
         .excludes({.other = "input", .values = {"io-only"}, .because = "io-only trains nothing"})
         .integer("checkpoint-every", {&S::checkpoint_every, Role::aside}, 1,
                  "steps between checkpoints (default: one at each epoch's end); the end of the run "

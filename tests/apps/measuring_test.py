@@ -52,7 +52,7 @@ class Measuring(cli.Case):
         self.assertGreaterEqual(self.samples(run, "job_time_s"), 2)
 
     def test_writing_that_converges_and_that_does_not(self):
-        _, (run,) = self.runs(*IO, "binary", "-i", 40, "--target-ci", ALWAYS)
+        _, (run,) = self.runs(*IO, "binary", "-n", 20, "-s", 60, "-i", 40, "--target-ci", ALWAYS)
         self.assertEqual(self.reached(run, "job_time_s"), 40)
         result, (run,) = self.runs(*IO, "mpi-send", "-i", 2, "--warmup", 1, "--target-ci", NEVER, code=7, ranks=3)
         self.assertSays(result, 7, "40")

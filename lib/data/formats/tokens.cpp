@@ -35,8 +35,10 @@ NpyHeader header_of_bin(const std::string& name, std::uint64_t bytes, const Llmc
                 name, head[2], promised, bytes));
     }
     if (bytes % 2 != 0)
-        throw base::DataError(fmt::format(
-            "{} has {} bytes, an odd number: tokens are uint16; copy the file again", name, bytes));
+        throw base::DataError(
+            fmt::format("{} has {} bytes, no whole tokens (of 2 bytes), nor records of CIFAR-100 "
+                        "(of 3,074); copy the file again",
+                        name, bytes));
     header.shape = {static_cast<std::int64_t>((bytes - header.data_offset) / 2)};
     return header;
 }

@@ -64,12 +64,12 @@ Checkpoint::Checkpoint(const TrainingOptions& options, std::int64_t samples, con
       settings_(settings_of_numbers(options, samples, control.world_size())) {
     comm::all_or_throw(control_, [&] {
         if (control_.rank() > 0) return;
-        file_.prepare(expected_bytes(model, control_.world_size()));
         if (!options.settings.resume && std::filesystem::exists(path()))
             throw base::OptionError(
                 fmt::format("{} exists; continue its run with --resume, or name another folder",
                             path().string()),
                 {"checkpoint"});
+        file_.prepare(expected_bytes(model, control_.world_size()));
     });
     if (!options.settings.resume) return;
     on_file([this] {

@@ -26,7 +26,7 @@ std::vector<std::string> shares_of(const std::vector<std::pair<std::string, doub
 std::string use_text(const results::Run& run);
 /// What --monitor saw, mean and maximum, and what the GPUs or cores waited for; "" without it.
 std::string monitor_text(const results::Run& run);
-/// What a mean training step does, with its percent: "computing", "waiting for input" ...; names
+/// What a mean training step does, with its percent: "computing", "waiting for samples" ...; names
 /// may repeat.
 inline constexpr const char* kComputing = "computing";
 std::vector<std::pair<std::string, double>> parts_of_step(const results::Run& run);

@@ -96,6 +96,11 @@ Frame table_of_runs(const ChosenRuns& chosen, const GroupQuery& query) {
     return runs;
 }
 
+// Whether the time is of the same work whatever the batch is: of an epoch, or up to a loss.
+bool is_of_equal_work(std::string_view time) {
+    return time == vocabulary::kEpochTime || time == "training_time_s" || time == "time_to_loss_s";
+}
+
 }  // namespace
 
 bool is_surroundings(const Column& column) {
@@ -250,9 +255,7 @@ void Groups::add_measured() {
     });
     for (const auto& name : shown) {
         const auto* known = vocabulary::find_quantity(name);
-        if (!has_whole && asked_time_.empty() && known != nullptr && known->unit == "s" &&
-            known->kind == vocabulary::Kind::cost && known->part_of.empty())
-            asked_time_ = name;
+        if (!has_whole && asked_time_.empty() && is_of_equal_work(name)) asked_time_ = name;
         const bool counts =
             known != nullptr && known->kind == vocabulary::Kind::count && unit(name) == "1";
         const Column column{.name = name,

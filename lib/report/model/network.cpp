@@ -115,8 +115,9 @@ bool measures_network(const Run& comm) {
         return found.empty() || found == value;
     };
     return is(setting::kBlocking, "3") && is(setting::kAverage, "3") &&
-           is(setting::kUnalign, "0") && comm.setting(setting::kFault).empty() &&
-           comm.fact(fact::kCallStraggler).empty() && comm.cut_short().empty();
+           is("rotate-buffers", "false") && is(setting::kUnalign, "0") &&
+           comm.setting(setting::kFault).empty() && comm.fact(fact::kCallStraggler).empty() &&
+           comm.cut_short().empty();
 }
 
 bool has_bucket_times(const Run& training) {

@@ -348,7 +348,11 @@ std::vector<Finding> findings_of(const Groups& groups, const Comparison& one,
                              .value = digits(more / least),
                              .ratio = advantage(groups, one.measurement, one.base, row).ratio});
     if (!found.empty()) return found;
-    if (groups.has_key(setting::kMode)) found = payments(groups, one, name);
+    const bool modes =
+        groups.has_key(setting::kMode) && std::ranges::any_of(one.rows, [&](std::size_t row) {
+            return groups.key(row, setting::kMode) != groups.key(one.base, setting::kMode);
+        });
+    if (modes) found = payments(groups, one, name);
     if (found.size() + 1 == one.rows.size()) return found;
     const bool timed = groups.command(one.base) != "comm";
     found.insert(found.begin(), best_of(groups, one.measurement, one.rows,

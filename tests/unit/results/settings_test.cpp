@@ -184,6 +184,8 @@ TEST(Settings, AreAbsentInRunsOfBeforeTheirTime) {
         EXPECT_FALSE(matters_to(asker, "ops", "ranklab"));
         EXPECT_TRUE(matters_to(asker, "ops", "libtorch"));
         EXPECT_TRUE(matters_to(asker, "model", "mnist-cnn"));
+        EXPECT_FALSE(matters_to(asker, "chunk-files", "1")) << "of older versions";
+        EXPECT_TRUE(matters_to(asker, "rotate-buffers", "true")) << "of older versions";
     }
 }
 
