@@ -1,13 +1,9 @@
 // Damaged files of points end in a forecast, a refusal or a sentence; and a file's forecasts.
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/error.hpp"
 #include "report/predict/curve.hpp"
@@ -97,73 +93,6 @@ TEST(Points, DamagedFilesGiveAForecastARefusalOrASentence) {
     }
     // Each of the three outcomes is met.
     for (const int count : {forecasts, refusals, errors}) EXPECT_GE(count, kFiles / 10);
-}
-
-using Rows = std::vector<std::pair<int, double>>;  // ranks, time_s
-
-// A file of the rows: times in seconds / unit, or rates of all ranks (weak: of as much work each).
-std::string file_of(const Rows& rows, double unit, bool is_rate, forecast::Scaling scaling) {
-    std::string text = is_rate ? "ranks,rate\n" : "ranks,time_s\n";
-    for (const auto& [ranks, time] : rows) {
-        const double work = scaling == forecast::Scaling::weak ? ranks : 1;
-        text += fmt::format("{},{:.17g}\n", ranks, is_rate ? work * unit / time : time / unit);
-    }
-    return text;
-}
-
-// The forecast of 32 ranks, in seconds: low, time, high.
-std::vector<double> times_of(const Rows& rows, forecast::Scaling scaling, double unit = 1,
-                             bool is_rate = false) {
-    const results::TempFolder folder;
-    results::write_bytes(folder / "points.csv", file_of(rows, unit, is_rate, scaling));
-    const auto found =
-        predict(read_points(folder / "points.csv", scaling), forecast::Sources({}), {32}, false);
-    const auto& cell = found.frame.rows.back().cells[2];
-    std::vector<double> times{cell.interval.low, cell.number, cell.interval.high};
-    const double work = scaling == forecast::Scaling::weak ? 32 : 1;
-    for (double& time : times) time = unit * (is_rate ? work / time : time);
-    if (is_rate) std::swap(times[0], times[2]);
-    return times;
-}
-
-TEST(Points, TimesRatesUnitsAndOrderOfRowsGiveTheSameAnswer) {
-    std::mt19937 random(20261130);
-    for (const auto scaling : {forecast::Scaling::strong, forecast::Scaling::weak}) {
-        Rows rows;
-        for (const int ranks : {1, 2, 4, 8})
-            for (const double repeat : {0.99, 1.01, 1.0})
-                rows.emplace_back(
-                    ranks, repeat * (scaling == forecast::Scaling::weak ? 3 + 0.2 * std::log(ranks)
-                                                                        : 3.0 / ranks + 0.1));
-        const auto expected = times_of(rows, scaling);
-        const auto expect_same = [&](const std::vector<double>& times) {
-            for (std::size_t i = 0; i < 3; ++i)
-                EXPECT_NEAR(times[i] / expected[i], 1, 1e-9) << name_of(scaling) << " " << i;
-        };
-        EXPECT_LT(expected[0], expected[1]);
-        for (const double unit : {1e-3, 1.0, 60.0})
-            for (const bool is_rate : {false, true})
-                expect_same(times_of(rows, scaling, unit, is_rate));
-        std::ranges::reverse(rows);
-        expect_same(times_of(rows, scaling));
-        std::ranges::shuffle(rows, random);
-        expect_same(times_of(rows, scaling));
-    }
-}
-
-TEST(Points, EqualRowsAreRepeats) {
-    const Rows once{{1, 1.01}, {2, 0.53}, {4, 0.27}, {8, 0.15}};
-    Rows twice = once;
-    twice.insert(twice.end(), once.begin(), once.end());
-    const results::TempFolder folder;
-    results::write_bytes(folder / "points.csv",
-                         file_of(twice, 1, false, forecast::Scaling::strong));
-    for (const auto& point : read_points(folder / "points.csv", {}).points)
-        EXPECT_EQ(point.times_s, std::vector(2, point.times_s[0]));
-    // They show less scatter than the prior of the noise.
-    const auto strong = forecast::Scaling::strong;
-    const auto one = times_of(once, strong), two = times_of(twice, strong);
-    EXPECT_LT(two[2] / two[0], one[2] / one[0]);
 }
 
 }  // namespace
