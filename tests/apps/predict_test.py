@@ -167,6 +167,12 @@ class Points(Predicting):
             self.assertEqual((one["why"], one["refused"], one["value"], one["low"]), (why, True, None, None), text)
             self.assertTrue(one["reason"])
 
+    def test_a_run_to_make_that_this_host_cannot_hold_is_said(self):
+        many = 1 << 20
+        result = cli.ranklab("predict", "--points", self.points(f"ranks,time_s\n{many},1\n{2 * many},0.6\n"), "--to", 4 * many)
+        self.assertCode(result, 0)
+        self.assertIn("more ranks than this host has CPUs", result.stdout)
+
     def test_bad_files(self):
         for text, code, words in (
             ("", 3, "no rows"),
