@@ -212,7 +212,7 @@ void adapt(Need& need, TrainingSettings& own, CommonSettings& common, const Swee
     need.cores = *common.threads;
     gather_in_one_rank(need, own, common);
     if (need.ranks == 1 && vocabulary::mode_of(own).several_ranks)
-        own.mode = vocabulary::kModes.front().name;
+        own.mode = vocabulary::kModes.front().name;  // one process on one device
 }
 
 void adapt(Need& need, StorageSettings& own, CommonSettings& common, const SweepSettings& sweep,

@@ -33,7 +33,7 @@ std::int64_t forward_flops(Model& model, const torch::Tensor& batch);
 struct Outline {
     std::int64_t parameters = 0;
     std::int64_t forward_flops = 0;  ///< of one sample: see forward_flops
-    /// Of training a language model: by its formula, or three times the counted forward; 0: another
+    /// Of training a language model: by its formula, or three times the forward; 0: of others
     double flops_per_token = 0;
     /// The model has convolutions, whose memory format matters.
     bool convolves = false;

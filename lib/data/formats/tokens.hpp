@@ -11,9 +11,9 @@
 
 namespace ranklab::data {
 
-/// The windows of tokens first .. first + count - 1 behind every `length`-th token, as many as have
-/// a token behind `length`: [windows, count]. Throws DataError for a fault of the file, or if it is
-/// shorter than `length` + 1 tokens.
+/// Window i holds `count` tokens from token i * length + first on; there are (tokens - 1) / length
+/// windows: [windows, count]. Throws DataError for a fault of the file, or if it is shorter than
+/// `length` + 1 tokens.
 hdf5::Rows open_token_windows(const std::string& name, std::int64_t length, std::int64_t first,
                               std::int64_t count);
 
