@@ -55,39 +55,13 @@ base::Settings known_to(const options::Schema& schema, base::Settings settings) 
     return settings;
 }
 
-// The command on several lines if it is long, joined by backslashes as shells do.
-std::string folded_command(const std::string& command) {
-    std::string text = base::wrapped("      ", command, base::kScreenColumns - 2).substr(4);
-    text.pop_back();
-    std::string all;
-    for (const char c : text) all += c == '\n' ? " \\\n" : std::string(1, c);
-    return all + '\n';
-}
-
-// Returns the examples (lines "  command  what it does"). If a line is too wide for a screen, its
-// description gets the next line.
-std::string narrow_examples(const std::string& examples) {
-    std::string text;
-    for (const auto& line : base::split(examples, '\n')) {
-        if (line.empty()) continue;
-        if (base::columns_of(line) <= base::kScreenColumns) {
-            text += line + '\n';
-            continue;
-        }
-        const auto end = line.find("  ", line.find_first_not_of(' '));
-        text += folded_command(line.substr(0, end));
-        if (end != std::string::npos) text += base::wrapped("      ", line.substr(end));
-    }
-    return text;
-}
-
 void print_help(const CommandGroup& program) {
     const std::string name = name_of(program);
     print("Usage: {} COMMAND {}\n\n{}\nCommands:\n", name, program.usage,
           base::wrapped("", program.summary));
     print_verbs(program);
     print("\n{} COMMAND --help says more. To begin with:\n", name);
-    for (const auto& verb : program.verbs) print_text(narrow_examples(verb.text.examples));
+    for (const auto& verb : program.verbs) print_text(verb.text.examples);
 }
 
 void print_help(const Command& command, bool all) {
@@ -97,7 +71,7 @@ void print_help(const Command& command, bool all) {
         "wrong data or failed verification,\n"
         "5 environment or wrong launch, 6 time limit, 7 measurement invalid; 128 + N\n"
         "if signal N stopped the work.\n",
-        text.command, text.usage, base::wrapped("", text.summary), narrow_examples(text.examples),
+        text.command, text.usage, base::wrapped("", text.summary), text.examples,
         command.schema.help(all));
 }
 

@@ -17,7 +17,7 @@ struct ProgramText {
     std::string command;  ///< "train"
     std::string usage;    ///< what follows "ranklab train" in the usage line
     std::string summary;
-    std::string examples = {};  ///< indented command lines
+    std::string examples = {};  ///< command lines as --help prints them, for 80 columns
 };
 
 /// A command, or a sub-command ("data make mnist").

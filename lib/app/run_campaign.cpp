@@ -36,12 +36,12 @@ int status(const Campaign& of, const CampaignRequest& asked) {
     return 0;
 }
 
-void write_page(const Campaign& of) {
+void write_page(const Campaign& of, const Words& ignore) {
     if (!std::filesystem::exists(of.output)) return;
     const std::string page = (std::filesystem::path(of.folder) / "page.html").string();
     write_report(page, [&](const report::model::Sink& sink) {
         sink(report::page::html_page({results::ResultFile(of.output), {}}, reference_folder(),
-                                     of.name));
+                                     of.name, campaign::questions_of(of, ignore)));
     });
     print("{}", report::formats::screen_line("page", page));
 }
@@ -50,7 +50,7 @@ int collect(const Campaign& of, const CampaignRequest&) {
     // Slurm may place the repetitions of a point on different nodes.
     const Words allow = of.slurm() ? Words{"hosts"} : Words{};
     for (const auto& sweep : of.sweeps) print_whole(campaign::table_text(sweep, allow) + '\n');
-    write_page(of);
+    write_page(of, allow);
     print_whole(campaign::answers_text(of, allow));  // last on the screen
     return 0;
 }

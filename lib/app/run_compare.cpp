@@ -21,15 +21,14 @@ const ProgramText kText{
     "rev:HEX) of the runs\n"
     "of one file (--file). Each side needs at least 5 runs, better 9 or more, A and B alternating.",
     "  ranklab compare old.h5 new.h5                                 two files\n"
-    "  ranklab compare label:before label:after                      two labels in "
-    "results/ranklab.h5\n"
+    "  ranklab compare label:before label:after\n"
+    "      two labels in results/ranklab.h5\n"
     "  ranklab compare --file ci.h5 rev:1a2b3c rev:4d5e6f            two revisions\n"
-    "  ranklab compare old.h5 new.h5 --fail-on-regression 5%         a gate: exit 4 if B is worse "
-    "by 5 %\n"
+    "  ranklab compare old.h5 new.h5 --fail-on-regression 5%\n"
+    "      a gate: exit 4 if B is worse by 5 %\n"
     "  ranklab compare old.h5 new.h5 --ignore hosts --format markdown\n"
-    "Here exit code 4 is a regression (--fail-on-regression), 2 also runs that must\n"
-    "not be compared, and 7 that no verdict is possible (no usable run, or\n"
-    "--strict).\n"};
+    "Exit codes here: 4 a regression (--fail-on-regression), 2 also runs that cannot\n"
+    "be compared, 7 no verdict (no usable run, or --strict).\n"};
 
 // Returns 0.025 for "2.5%" or "2.5 %".
 double fraction(const std::string& option, const std::string& text) {

@@ -175,9 +175,11 @@ int examine(Session& session, const options::Options& given) {
         evidence_of(session, placements, common, true), {}, collect_context("none", placements)};
     seen.evidence.folder = look_at_results_folder(control, placements, common.output);
     seen.evidence.uses = look_around(control, placements);
+    seen.evidence.networks = comm::gather_values(control, host::network_of_process());
     seen.checks = host::check_all(seen.evidence);
     if (!session.is_root()) return 0;
     seen.facts.push_back(gpu_library(placements.front()));
+    seen.facts.push_back({"libraries", "network", seen.evidence.networks.front().text()});
     common.json ? print_text(json_of(seen)) : show(seen, common.verbose);
     return seen.exit_code();
 }

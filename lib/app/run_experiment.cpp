@@ -221,7 +221,7 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
     base::StopSignals::acknowledge();  // a signal that ended the work must not end the storing
     facts.gather();
     if (session.is_root() && !runs.all.empty())
-        facts.complete(runs.all, {experiment.command, command_line});
+        facts.complete(runs.all, experiment.command, command_line);
     return deliver(session, plan, common, runs);
 }
 

@@ -7,7 +7,6 @@
 #include <ctime>
 #include <exception>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "app/process.hpp"
@@ -90,10 +89,9 @@ void add_rows(results::Rows& table, const std::vector<host::GpuRow>& rows) {
 
 // The training samples of all epochs of this launch, warm-up included; 0 if the run has none.
 double samples_of(const results::Run& run) {
-    const auto* epochs = run.find_table("epochs");
-    const auto* samples = epochs ? epochs->find<std::int64_t>("samples") : nullptr;
-    return samples ? base::real(std::accumulate(samples->begin(), samples->end(), std::int64_t{0}))
-                   : 0;
+    double samples = 0;
+    for (const auto& epoch : rows_of(run, "epochs")) samples += epoch.number("samples");
+    return samples;
 }
 
 // Adds the energy summed over hosts. If any host lacks it, adds a fact with the reason instead.
@@ -175,16 +173,19 @@ void RunFacts::gather() {
         start_up_table(comm::gather_values(session_.control(), session_.start_up().parts()));
 }
 
-void RunFacts::complete(std::vector<results::Run>& runs, const Origin& origin) const {
-    for (auto& run : runs) complete_one(run, origin);
+void RunFacts::complete(std::vector<results::Run>& runs, const std::string& command,
+                        const std::string& command_line) const {
+    for (auto& run : runs) {
+        run.command = command;
+        run.argv = command_line;
+        complete_one(run);
+    }
     runs.back().tables.push_back(use_table(uses_));
     if (common_.monitor) add_monitored(runs.back(), monitored_);
     runs.back().tables.push_back(start_up_);
 }
 
-void RunFacts::complete_one(results::Run& run, const Origin& origin) const {
-    run.command = origin.command;
-    run.argv = origin.command_line;
+void RunFacts::complete_one(results::Run& run) const {
     run.id = results::make_run_id(started_);
     run.label = common_.label;
     run.started_utc = base::utc_iso(started_);

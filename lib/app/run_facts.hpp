@@ -22,19 +22,17 @@ class RunFacts {
     RunFacts(Session& session, const Launch& launch, const vocabulary::CommonSettings& common,
              bool on_gpus);
 
-    /// The callbacks by which the experiment marks its counted part (without warm-up).
+    /// The callbacks with which the experiment marks its counted part (without warm-up).
     experiments::CountedPart counted_part();
     /// Collective, at the end of the work.
     void gather();
-    struct Origin {
-        std::string command;       ///< "train"
-        std::string command_line;  ///< shell-quoted
-    };
-    /// On rank 0: gives each run its origin, an id, hosts, context and warnings.
-    void complete(std::vector<results::Run>& runs, const Origin& origin) const;
+    /// On rank 0: gives each run the command ("train"), the shell-quoted command line, an id,
+    /// hosts, context and warnings.
+    void complete(std::vector<results::Run>& runs, const std::string& command,
+                  const std::string& command_line) const;
 
   private:
-    void complete_one(results::Run& run, const Origin& origin) const;
+    void complete_one(results::Run& run) const;
     void gather_monitored();
     void add_warnings(results::Run& run) const;
     void add_context(results::Run& run) const;

@@ -24,14 +24,16 @@ const ProgramText kText{
     "predict", "[FILE] [options]",
     "Forecasts the time on more ranks from stored runs, with 95 % intervals, or says why not and "
     "which runs would help. FILE: results/ranklab.h5 by default.",
-    "  ranklab predict results/ranklab.h5 --to 8,64               from its longest scaling curve\n"
-    "  ranklab predict --where model=resnet18 --scaling weak      twice and four times the "
-    "largest\n"
-    "  ranklab predict --points times.csv --to 64 --format json   columns ranks,time_s\n"
-    "  ranklab predict --by mechanism --to 64 --bucket-cap-mb 5   a step, simulated from its "
-    "parts\n"
-    "  ranklab predict --validate                                 how well it does on published "
-    "curves\n"};
+    "  ranklab predict results/ranklab.h5 --to 8,64\n"
+    "      from its longest scaling curve\n"
+    "  ranklab predict --where model=resnet18 --scaling weak\n"
+    "      twice and four times the largest\n"
+    "  ranklab predict --points times.csv --to 64 --format json\n"
+    "      columns ranks,time_s\n"
+    "  ranklab predict --by mechanism --to 64 --bucket-cap-mb 5\n"
+    "      a step, simulated from its parts\n"
+    "  ranklab predict --validate\n"
+    "      how well it does on published curves\n"};
 
 using namespace options::marks;
 using report::predict::WhatIf;
@@ -132,8 +134,7 @@ std::string validation_text(const PredictSettings& asked) {
     const auto found = report::predict::validate(published_curves());
     if (asked.format == "csv") return report::csv_of(found.curves);
     std::string text;
-    for (const auto* frame : {&found.curves, &found.crossings, &found.kinds})
-        text += written(asked, *frame) + "\n";
+    for (const auto* frame : {&found.curves, &found.kinds}) text += written(asked, *frame) + "\n";
     return base::trim(text) + "\n";
 }
 

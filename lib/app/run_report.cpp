@@ -37,20 +37,24 @@ const ProgramText kText{
     "report", "[FILE] [options]",
     "Shows what a results file holds: for a person, or for a program. FILE: results/ranklab.h5 by "
     "default.",
-    "  ranklab report                                       the newest runs, and the last one\n"
+    "  ranklab report\n"
+    "      the newest runs, and the last one\n"
     "  ranklab report results/ranklab.h5 --run ID           one run\n"
-    "  ranklab report results/ranklab.h5 --where model=mnist-cnn --where 'ranks>=2' --group-by "
-    "ranks,sync\n"
-    "                                                       a row for each, with speedup and "
-    "efficiency\n"
-    "  ranklab report results/ranklab.h5 --group-by ranks --format markdown --output scaling.md\n"
+    "  ranklab report results/ranklab.h5 --where model=mnist-cnn \\\n"
+    "      --where 'ranks>=2' --group-by ranks,sync\n"
+    "      a row for each, with speedup and efficiency\n"
+    "  ranklab report results/ranklab.h5 --group-by ranks --format markdown \\\n"
+    "      --output scaling.md\n"
     "  ranklab report results/ranklab.h5 --format json      everything, for a program\n"
-    "  ranklab report results/ranklab.h5 --label night --format gbench    for Google Benchmark's "
-    "compare.py\n"
-    "  ranklab report results/ranklab.h5 --last 1 --format chrome-trace --output steps.json   for "
-    "Perfetto\n"
-    "  ranklab report results/ranklab.h5 --why              what limits the newest training run\n"
-    "  ranklab report results/ranklab.h5 --plots plots      every figure, drawn by gnuplot\n"};
+    "  ranklab report results/ranklab.h5 --label night --format gbench\n"
+    "      for Google Benchmark's compare.py\n"
+    "  ranklab report results/ranklab.h5 --last 1 --format chrome-trace \\\n"
+    "      --output steps.json\n"
+    "      for Perfetto\n"
+    "  ranklab report results/ranklab.h5 --why\n"
+    "      what limits the newest training run\n"
+    "  ranklab report results/ranklab.h5 --plots plots\n"
+    "      every figure, drawn by gnuplot\n"};
 
 constexpr std::string_view kPhases = "phases";  // a word of --measure
 constexpr std::size_t kListed = 12;             // runs in a list; more would hide the text below it
@@ -189,6 +193,12 @@ struct Format {
 
 namespace formats = report::formats;
 
+// A format that has no options.
+template <void (*kWrite)(const ChosenRuns&, const Sink&)>
+void plain(const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
+    kWrite(runs, sink);
+}
+
 // All formats. A new format is one line here.
 constexpr std::array kFormats{
     Format{"text", write_text, formats::groups_text},
@@ -196,21 +206,12 @@ constexpr std::array kFormats{
            [](const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
                sink(report::page::html_page(runs, reference_folder()));
            }},
-    Format{"json",
-           [](const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
-               formats::write_json(runs, sink);
-           },
-           formats::groups_json},
-    Format{"csv",
-           [](const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
-               formats::write_csv(runs, sink);
-           },
-           formats::groups_csv},
+    Format{"json", plain<formats::write_json>, formats::groups_json},
+    Format{"csv", plain<formats::write_csv>, formats::groups_csv},
     Format{"markdown", nullptr, formats::groups_markdown},
     Format{"latex", nullptr, formats::groups_latex},
     Format{"nccl-tests", write_nccl_tests},
-    Format{"gbench", [](const ChosenRuns& runs, const ReportSettings&,
-                        const Sink& sink) { formats::write_gbench(runs, sink); }},
+    Format{"gbench", plain<formats::write_gbench>},
     Format{"extrap", write_extrap},
     Format{"chrome-trace", write_chrome_trace},
 };

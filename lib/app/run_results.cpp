@@ -187,50 +187,49 @@ CommandGroup program() {
                           .real("lock-timeout", &S::lock_timeout, 0,
                                 "seconds to wait for another job that holds the file's lock")
                           .in("seconds");
-    return {
-        "results",
-        "Lists, checks, merges, exports and prunes the runs of results files.",
-        "FILE...",
-        {command_of({"results list", "FILE [--where CONDITION]...",
-                     "Lists the runs of a results file, one row each.",
-                     "  ranklab results list results/ranklab.h5\n"
-                     "  ranklab results list results/ranklab.h5 --where model=resnet50 --where "
-                     "'ranks>=4'\n"},
-                    where, list),
-         command_of({"results check", "FILE...",
-                     "Reads all data of every run; exit 3 if a run is damaged.",
-                     "  ranklab results check results/ranklab.h5\n"},
-                    options(kMostFiles, 1), check),
-         command_of(
-             {"results merge", "OUT FILE...", "Adds the runs of the files to OUT, each id once.",
-              "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
-              "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5   # runs "
-              "that were set apart\n"},
-             options(kMostFiles, 2).append(wait), merge),
-         command_of(
-             {"results export", "FILE --output NEW.h5 [--where CONDITION]...",
-              "Writes chosen runs to a new file.",
-              "  ranklab results export results/ranklab.h5 --output paper.h5 --where label=paper "
-              "--where valid=1\n"
-              "  ranklab results export broken.h5 --output saved.h5 --skip-damaged\n"},
-             options::Schema(where)
-                 .text("output", &S::output, "NEW.h5", "the file to write, which must not exist")
-                 .flag("skip-damaged", &S::skip_damaged, "leave out damaged runs")
-                 .append(wait),
-             export_some),
-         command_of(
-             {"results prune", "FILE --where CONDITION... | --keep-last N [--dry-run | --yes]",
-              "Removes runs permanently and frees their disk space.",
-              "  ranklab results prune results/ranklab.h5 --where valid=0 --dry-run\n"
-              "  ranklab results prune results/ranklab.h5 --where label=nightly --keep-last 100 "
-              "--yes\n"},
-             options::Schema(where)
-                 .integer("keep-last", &S::keep_last, 0, "keep the N newest of these runs")
-                 .flag("dry-run", &S::dry_run,
-                       "print what would be removed, without changing the file")
-                 .flag("yes", &S::yes, "remove the runs; otherwise they are only listed")
-                 .append(wait),
-             prune)}};
+    return {"results",
+            "Lists, checks, merges, exports and prunes the runs of results files.",
+            "FILE...",
+            {command_of({"results list", "FILE [--where CONDITION]...",
+                         "Lists the runs of a results file, one row each.",
+                         "  ranklab results list results/ranklab.h5\n"
+                         "  ranklab results list results/ranklab.h5 --where model=resnet50 \\\n"
+                         "      --where 'ranks>=4'\n"},
+                        where, list),
+             command_of({"results check", "FILE...",
+                         "Reads all data of every run; exit 3 if a run is damaged.",
+                         "  ranklab results check results/ranklab.h5\n"},
+                        options(kMostFiles, 1), check),
+             command_of({"results merge", "OUT FILE...",
+                         "Adds the runs of the files to OUT, each id once.",
+                         "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
+                         "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5\n"
+                         "      # runs that were set apart\n"},
+                        options(kMostFiles, 2).append(wait), merge),
+             command_of({"results export", "FILE --output NEW.h5 [--where CONDITION]...",
+                         "Writes chosen runs to a new file.",
+                         "  ranklab results export results/ranklab.h5 --output paper.h5 \\\n"
+                         "      --where label=paper --where valid=1\n"
+                         "  ranklab results export broken.h5 --output saved.h5 --skip-damaged\n"},
+                        options::Schema(where)
+                            .text("output", &S::output, "NEW.h5",
+                                  "the file to write, which must not exist")
+                            .flag("skip-damaged", &S::skip_damaged, "leave out damaged runs")
+                            .append(wait),
+                        export_some),
+             command_of(
+                 {"results prune", "FILE --where CONDITION... | --keep-last N [--dry-run | --yes]",
+                  "Removes runs permanently and frees their disk space.",
+                  "  ranklab results prune results/ranklab.h5 --where valid=0 --dry-run\n"
+                  "  ranklab results prune results/ranklab.h5 --where label=nightly \\\n"
+                  "      --keep-last 100 --yes\n"},
+                 options::Schema(where)
+                     .integer("keep-last", &S::keep_last, 0, "keep the N newest of these runs")
+                     .flag("dry-run", &S::dry_run,
+                           "print what would be removed, without changing the file")
+                     .flag("yes", &S::yes, "remove the runs; otherwise they are only listed")
+                     .append(wait),
+                 prune)}};
 }
 
 }  // namespace

@@ -21,10 +21,10 @@ const char* examples_of(const std::string& program) {
     if (program == "io")
         return "  ranklab sweep io --strategy mpi-scatter,hdf5-parallel-collective --ranks 1,2\n";
     if (program == "comm") return "  ranklab sweep comm --op allreduce --ranks 2,4 --repeat 6\n";
-    return "  ranklab sweep train --ranks 1,2,4 --scaling strong --global-batch-size 64 --steps "
-           "200\n"
-           "  ranklab sweep train --mode single,dp,ddp --ranks 2 --global-batch-size 64 --steps "
-           "200\n"
+    return "  ranklab sweep train --ranks 1,2,4 --scaling strong \\\n"
+           "      --global-batch-size 64 --steps 200\n"
+           "  ranklab sweep train --mode single,dp,ddp --ranks 2 \\\n"
+           "      --global-batch-size 64 --steps 200\n"
            "  ranklab sweep train --sync flat,bucketed --ranks 4 --repeat 6 --dry-run\n";
 }
 

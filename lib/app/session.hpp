@@ -43,8 +43,8 @@ class Session {
 
     /// Runs `work` on every rank, with the only catch of an MPI program. An error becomes one line
     /// on stderr and an exit code; the ranks then agree on the largest code. A rank that failed
-    /// waits 5 s for the other ranks, which may be in a collective that it left, and then aborts
-    /// the job.
+    /// waits 5 s for the others, and then aborts the job: other ranks may hang in a collective
+    /// without it.
     int conclude(const std::function<int()>& work);
 
   private:
@@ -88,7 +88,7 @@ host::Evidence evidence_of(Session& session, const std::vector<host::Placement>&
 
 /// Collective. Finds the hosts that do not see the folder of `output` (or the nearest existing one
 /// above it), by a small file that rank 0 makes and removes. nullopt if `output` is "none", or if
-/// rank 0 cannot write there, which storing the run reports.
+/// rank 0 cannot write there (storing the run reports that).
 std::optional<host::ResultsFolder> look_at_results_folder(
     comm::Communicator& control, const std::vector<host::Placement>& placements,
     const std::filesystem::path& output);

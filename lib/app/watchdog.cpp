@@ -53,8 +53,8 @@ void Watchdog::look(double seconds) try {
     after_term_s_ = stops ? after_term_s_ + std::min(seconds, 2 * kPeriod) : 0;
     if (after_term_s_ >= limit_of_rank(kAfterTerm)) {
         base::log::error(
-            fmt::format("stopped by SIGTERM while {}: the step went on for {:.0f} s; job aborted, "
-                        "and nothing is stored",
+            fmt::format("stopped by SIGTERM while {}: the step did not end within {:.0f} s; job "
+                        "aborted, nothing is stored",
                         progress_.doing(), kAfterTerm));
         comm::MpiEnvironment::abort(128 + SIGTERM);
     }

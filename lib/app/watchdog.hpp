@@ -18,8 +18,8 @@ class StallRule {
     explicit StallRule(double limit_s) : limit_s_(limit_s) {}
 
     /// Notes that `seconds` have passed and that the counter is at `count`; returns whether the
-    /// rank has stalled. Counts at most `most` seconds, since in a longer pause this process itself
-    /// was stopped.
+    /// rank has stalled. Counts at most `most` seconds: in a longer pause this process itself was
+    /// stopped.
     bool pass(double seconds, std::int64_t count, double most);
 
   private:
@@ -30,9 +30,9 @@ class StallRule {
 
 /// Checks the counter of base/progress.hpp once a second. If the count has not changed for the
 /// limit, reports the rank's present work and ends the job (before MPI has started, the process)
-/// with exit code 5. A step that goes on for 5 s after SIGTERM ends with 128 + SIGTERM, unstored:
-/// batch systems and timeout(1) kill soon after. A rank that waits in MPI for a dead or stopped
-/// rank stalls, too.
+/// with exit code 5. If a step does not end within 5 s after SIGTERM, the job ends with 128 +
+/// SIGTERM and stores nothing, since batch systems and timeout(1) kill soon after. A rank that
+/// waits in MPI for a dead or stopped rank stalls, too.
 class Watchdog : base::Immovable {
   public:
     /// `seconds` 0: never. `progress` knows the rank's present work.
@@ -47,7 +47,7 @@ class Watchdog : base::Immovable {
     std::mutex mutex_;
     double limit_s_;
     StallRule rule_;
-    double after_term_s_ = 0;  // in which a step has gone on after SIGTERM
+    double after_term_s_ = 0;  // since SIGTERM, while a step runs
     TerminalProgress& progress_;
     base::Ticker ticker_;  // last: it uses the other members
 };

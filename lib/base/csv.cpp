@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"

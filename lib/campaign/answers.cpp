@@ -40,23 +40,16 @@ std::string answer(const Groups& groups, const std::string& label, double worth)
     for (const std::size_t group : groups.all())
         if (groups.valid(group))
             (groups.key(group, "label") == label ? own : others).push_back(group);
-    const Rows& there = own.empty() ? others : own;
-    if (there.empty()) return "not known: no valid run is stored";
-    const std::string time = report::model::common_time(
-        groups, there.front(), others.empty() ? there.front() : others.front());
+    if (own.empty() || others.empty())
+        return fmt::format("not known: {} no valid run",
+                           own.empty() ? label + " has" : "the other sections have");
+    const std::string time = report::model::common_time(groups, own.front(), others.front());
     const auto fastest = [&](const Rows& rows) {
         return *std::ranges::min_element(rows, {}, [&](std::size_t group) {
             const double seconds = groups.estimate(group, time).number;
             return std::isnan(seconds) ? HUGE_VAL : seconds;
         });
     };
-    if (own.empty() || others.empty()) {
-        const std::size_t best = fastest(there);
-        return fmt::format("not known: {} no valid run; the fastest one there is {}, {}",
-                           own.empty() ? label + " has" : "the other sections have",
-                           groups.name(best),
-                           report::readable(groups.estimate(best, time).number, groups.unit(time)));
-    }
     const std::size_t best = fastest(own), against = fastest(others);
     report::Finding finding{.verdict = report::Verdict::worth_undecided,
                             .subject = groups.name(best),
@@ -76,6 +69,18 @@ std::string answer(const Groups& groups, const std::string& label, double worth)
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> questions_of(
+    const Campaign& campaign, const std::vector<std::string>& ignore) {
+    std::vector<std::pair<std::string, std::string>> asked;
+    for (const auto& [place, worth] : campaign.questions) {
+        const auto& sweep = campaign.sweeps[place];
+        asked.emplace_back(fmt::format("Is {} at least {:g} times as fast as the other sections?",
+                                       sweep.label, worth),
+                           answer(groups_of(campaign, sweep.program, ignore), sweep.label, worth));
+    }
+    return asked;
+}
+
 std::string answers_text(const Campaign& campaign, const std::vector<std::string>& ignore) {
     if (!std::filesystem::exists(campaign.output)) return "";
     std::string text;
@@ -89,11 +94,8 @@ std::string answers_text(const Campaign& campaign, const std::vector<std::string
             text += report::formats::screen_line(name + (name.size() > 13 ? " " : ""),
                                                  sentence(finding));
     }
-    for (const auto& [place, worth] : campaign.questions) {
-        const auto& sweep = campaign.sweeps[place];
-        text += report::formats::screen_line(
-            "worth it", answer(groups_of(campaign, sweep.program, ignore), sweep.label, worth));
-    }
+    for (const auto& [question, found] : questions_of(campaign, ignore))
+        text += report::formats::screen_line("worth it", found);
     return text;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "campaign/sweep.hpp"
@@ -34,13 +35,9 @@ struct Campaign : CampaignSettings {
     std::filesystem::path file;  ///< the INI
     std::vector<Sweep> sweeps = {};
     std::vector<Job> jobs = {};
-    /// The key `worth` of sections: how many times as fast as the best point of all other sections
-    /// of the same program the section's best point must be.
-    struct Question {
-        std::size_t sweep = 0;
-        double worth = 1;
-    };
-    std::vector<Question> questions = {};
+    /// The sweeps (by index) with the key `worth`: how many times as fast as the best point of all
+    /// other sections of the same program the section's best point must be.
+    std::vector<std::pair<std::size_t, double>> questions = {};
 
     bool slurm() const { return launcher == "slurm"; }
 };
@@ -64,11 +61,14 @@ int submit(const Campaign& campaign, const Say& say);
 /// Cancels the campaign's jobs in the queue, and returns their number.
 int cancel(const Campaign& campaign);
 
-/// A line per verdict of a section, then per question: whether the section is worth it, with the
-/// measured ratio. `ignore`: surroundings that may differ within a point.
+/// The question of each section with the key `worth`, and its answer with the measured ratio.
+/// `ignore`: surroundings that may differ within a point.
+std::vector<std::pair<std::string, std::string>> questions_of(
+    const Campaign& campaign, const std::vector<std::string>& ignore = {});
+/// The sections' verdicts, one per line, then the questions' answers.
 std::string answers_text(const Campaign& campaign, const std::vector<std::string>& ignore = {});
 
-/// The jobs, what is stored of them and what to do next. `queue`: also their state.
+/// The jobs, their stored runs and the next step. With `queue` also their state.
 std::string plan_text(const Campaign& campaign, const Queue* queue = nullptr);
 /// Plan and status as JSON.
 std::string status_json(const Campaign& campaign, const Queue& queue);

@@ -59,9 +59,9 @@ struct Ending {
 };
 /// Runs the command with its output in `log`, and waits for its end. Passes on a received signal
 /// (StopSignals) as SIGUSR1, at which the ranks store what they have. Ends the command by SIGTERM
-/// half a minute after `limit_s` (0: never), 15 s later by SIGKILL; and by SIGKILL 10 s after all
-/// processes that the command has started. The command ends with this process, too. Passes a line
-/// that srun has written while it waits to `waits`, once.
+/// half a minute after `limit_s` (0: never) and by SIGKILL 15 s later; also by SIGKILL 10 s after
+/// all processes that it started have ended. The command ends when this process ends. If srun waits
+/// and says so, passes its line to `waits`, once.
 Ending run_logged(const std::vector<std::string>& words, const std::filesystem::path& log,
                   double limit_s, const std::function<void(const std::string&)>& waits);
 
@@ -101,7 +101,7 @@ struct Sweep {
     std::string program;  ///< train, io or comm
     std::string label;    ///< identifies the sweep's runs in the results file
     std::filesystem::path output;
-    /// Of inputs_hash(): runs with another hash do not count. Empty: all runs count.
+    /// From inputs_hash(): runs with another hash do not count. Empty: all count.
     std::string inputs_hash = {};
     std::vector<std::string> keys = {};  ///< key columns of the sweep's table (keys_of in plan.cpp)
     std::vector<Point> points = {};

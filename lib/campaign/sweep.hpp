@@ -14,7 +14,7 @@ namespace ranklab::campaign {
 /// Shows a line to the user.
 using Say = std::function<void(const std::string&)>;
 
-/// The starts whose runs the results file lacks; runs of other files or programs do not count.
+/// Number of starts whose runs are missing. Runs from other input files or programs do not count.
 int missing_processes(const Sweep& sweep);
 
 /// The commands that run_missing() would start, one per line, quoted for a shell.

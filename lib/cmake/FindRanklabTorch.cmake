@@ -111,7 +111,7 @@ else()
   set(RANKLAB_PYTHON_TEXT "off: RANKLAB_WITH_PYTHON=OFF, or no LibTorch")
 endif()
 
-if(RANKLAB_WITH_CUDA)
+if(RANKLAB_WITH_CUDA AND NOT RANKLAB_WITH_ROCM STREQUAL "ON")
   find_path(RANKLAB_CUDA_INCLUDE cuda_runtime.h PATHS ${_nvidia_includes} NO_DEFAULT_PATH)
   find_path(RANKLAB_CUDA_INCLUDE cuda_runtime.h PATHS ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda
     PATH_SUFFIXES include)
@@ -137,8 +137,35 @@ if(RANKLAB_WITH_CUDA)
   endif()
 endif()
 
+# Without CUDA, AMD's runtime takes its place, under its names (device/runtime.hpp) and those of its
+# types that device/stream.hpp declares. Compiled, not run; LibTorch's part for ROCm is not in use.
+set(RANKLAB_HAS_ROCM OFF)
+if(RANKLAB_WITH_ROCM AND NOT RANKLAB_HAS_CUDA)
+  find_path(RANKLAB_HIP_INCLUDE hip/hip_runtime_api.h HINTS ENV ROCM_PATH PATHS /opt/rocm
+    PATH_SUFFIXES include)
+  find_library(RANKLAB_HIP_LIBRARY amdhip64 HINTS ENV ROCM_PATH PATHS /opt/rocm
+    PATH_SUFFIXES lib lib64)
+  if(RANKLAB_HIP_INCLUDE AND RANKLAB_HIP_LIBRARY)
+    set(RANKLAB_HAS_CUDA ON)
+    set(RANKLAB_HAS_ROCM ON)
+    set(RANKLAB_CUDA_TEXT "ROCm's in its place: ${RANKLAB_HIP_LIBRARY} (compiled, never run)")
+    set(RANKLAB_CUDA_INCLUDE "${RANKLAB_HIP_INCLUDE}")
+    add_library(ranklab_cudart INTERFACE)
+    add_library(ranklab::cudart ALIAS ranklab_cudart)
+    target_include_directories(ranklab_cudart SYSTEM INTERFACE "${RANKLAB_HIP_INCLUDE}")
+    target_compile_definitions(ranklab_cudart INTERFACE RANKLAB_ROCM __HIP_PLATFORM_AMD__
+      CUstream_st=ihipStream_t CUevent_st=ihipEvent_t)
+    # HIP deprecates the calls that start and stop its profiler.
+    target_compile_options(ranklab_cudart INTERFACE -Wno-deprecated-declarations)
+    target_link_libraries(ranklab_cudart INTERFACE "${RANKLAB_HIP_LIBRARY}")
+  elseif(RANKLAB_WITH_ROCM STREQUAL "ON")
+    message(FATAL_ERROR "RANKLAB_WITH_ROCM=ON, but hip/hip_runtime_api.h and libamdhip64 were not "
+      "both found. Set ROCM_PATH.")
+  endif()
+endif()
+
 # LibTorch's CUDA part, for the module that runs with a GPU load.
-if(RANKLAB_HAS_TORCH AND RANKLAB_HAS_CUDA)
+if(RANKLAB_HAS_TORCH AND RANKLAB_HAS_CUDA AND NOT RANKLAB_HAS_ROCM)
   find_library(RANKLAB_TORCH_CUDA_LIBRARY torch_cuda PATHS "${RANKLAB_TORCH_ROOT}/lib"
     NO_DEFAULT_PATH)
   find_library(RANKLAB_C10_CUDA_LIBRARY c10_cuda PATHS "${RANKLAB_TORCH_ROOT}/lib" NO_DEFAULT_PATH)
@@ -154,13 +181,23 @@ if(RANKLAB_HAS_TORCH AND RANKLAB_HAS_CUDA)
   endif()
 endif()
 
-if(RANKLAB_WITH_NCCL)
+# RCCL has NCCL's functions; its header takes the place of nccl.h.
+if(RANKLAB_WITH_NCCL AND RANKLAB_HAS_ROCM)
+  find_path(RANKLAB_RCCL_INCLUDE rccl/rccl.h HINTS "${RANKLAB_NCCL_ROOT}" ENV ROCM_PATH
+    PATHS /opt/rocm PATH_SUFFIXES include)
+  if(RANKLAB_RCCL_INCLUDE)
+    set(RANKLAB_NCCL_INCLUDE "${PROJECT_BINARY_DIR}/generated/rccl")
+    configure_file("${RANKLAB_RCCL_INCLUDE}/rccl/rccl.h" "${RANKLAB_NCCL_INCLUDE}/nccl.h" COPYONLY)
+  endif()
+endif()
+
+if(RANKLAB_WITH_NCCL AND NOT (RANKLAB_HAS_ROCM AND NOT RANKLAB_RCCL_INCLUDE))
   # Search order: the user's, the wheel that LibTorch would load, the system's. The library is
   # beside the header.
   find_path(RANKLAB_NCCL_INCLUDE nccl.h HINTS "${RANKLAB_NCCL_ROOT}" "${_site_packages}/nvidia/nccl"
     PATH_SUFFIXES include)
-  find_library(RANKLAB_NCCL_LIBRARY NAMES libnccl.so.2 nccl HINTS "${RANKLAB_NCCL_INCLUDE}/.."
-    PATH_SUFFIXES lib lib64)
+  find_library(RANKLAB_NCCL_LIBRARY NAMES libnccl.so.2 nccl librccl.so.1 rccl
+    HINTS "${RANKLAB_NCCL_INCLUDE}/.." "${RANKLAB_RCCL_INCLUDE}/.." PATH_SUFFIXES lib lib64)
   if(RANKLAB_NCCL_INCLUDE AND RANKLAB_HAS_CUDA)
     set(RANKLAB_HAS_NCCL ON)
     set(RANKLAB_NCCL_RUNTIME "")
@@ -176,7 +213,7 @@ if(RANKLAB_WITH_NCCL)
     string(REGEX MATCHALL "[0-9]+" _nccl "${_nccl}")
     string(REPLACE ";" "." RANKLAB_NCCL_VERSION "${_nccl}")
     set(RANKLAB_NCCL_TEXT
-      "${RANKLAB_NCCL_VERSION}, loaded at run time: ${RANKLAB_NCCL_RUNTIME} or libnccl.so.2")
+      "${RANKLAB_NCCL_VERSION}, loaded at run time: ${RANKLAB_NCCL_RUNTIME} or the loader's")
   elseif(RANKLAB_NCCL_INCLUDE AND NOT RANKLAB_WITH_NCCL STREQUAL "ON")
     set(RANKLAB_NCCL_TEXT "off: nccl.h is there, but it needs the CUDA runtime")
   elseif(RANKLAB_WITH_NCCL STREQUAL "ON")

@@ -66,6 +66,10 @@ class Communicator {
     void allgather(BufferView send, BufferView receive);
     /// send.count = receive.count * world_size(); rank r gets the reduction of part r.
     void reduce_scatter(BufferView send, BufferView receive, ReduceOp op);
+    /// As allgather() and reduce_scatter(). `send` and `receive` belong to the request until
+    /// wait().
+    Request start_allgather(BufferView send, BufferView receive);
+    Request start_reduce_scatter(BufferView send, BufferView receive, ReduceOp op);
     /// Ranks of equal color form a group, ordered by key, then by rank.
     virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
     /// Makes the host wait for all operations on device memory. Does nothing in host memory.

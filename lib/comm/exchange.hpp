@@ -69,8 +69,8 @@ struct PeerError : base::Error {
 void all_or_throw(Communicator& control, const std::function<void()>& work);
 
 /// all_or_throw() for long work: a rank that is done sleeps between polls, and calls `beat` at
-/// each. A failed rank waits 10 s for the other ranks, which may hang in a collective that the
-/// failed rank left; then it prints its error and ends the job.
+/// each. A failed rank waits 10 s for the others, which may hang in a collective without it; then
+/// it prints its error and ends the job.
 void all_or_throw_polling(
     Communicator& control, const std::function<void()>& work,
     const std::function<void()>& beat = [] {});

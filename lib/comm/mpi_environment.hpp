@@ -36,6 +36,8 @@ class MpiEnvironment {
     /// Ends all ranks with this exit code; before MPI_Init has returned, this process only. Any
     /// thread may call it.
     [[noreturn]] static void abort(int exit_code);
+    /// Whether several threads may call MPI at a time (MPI_THREAD_MULTIPLE).
+    static bool serves_several_threads();
     static bool running();                 ///< MPI is initialised and not yet finalised
     static std::string library_version();  ///< "Open MPI v4.1.4, ...", "MPICH 4.0.2": one line
 

@@ -47,12 +47,6 @@ class Arrays final : public Source {
     SampleLayout layout_;
 };
 
-std::vector<Field> fields_of(const DataRequest& request) {
-    auto fields = request.own_inputs;
-    fields.push_back(request.own_target);
-    return fields;
-}
-
 void check_array(const hdf5::Rows& array, const Field& wanted, const hdf5::Rows& first) {
     if (array.shape.empty() || array.shape[0] == 0)
         throw base::DataError(fmt::format(
@@ -100,23 +94,24 @@ DataSet open_here(const DataRequest& request, comm::Communicator& control, const
     std::vector<hdf5::Rows> arrays;
     for (const auto& name : request.input_files) arrays.push_back(open(name));
     arrays.push_back(open(request.target_file));
-    const auto fields = fields_of(request);
+    auto fields = request.own_inputs;
+    fields.push_back(request.own_target);
     for (std::size_t i = 0; i < arrays.size(); ++i)
         check_array(arrays[i], fields[i], arrays.front());
     if (request.own_target.element == Element::i64)
         check_classes(arrays.back(), request.own_target,
                       base::share_of(arrays.front().shape[0], control.rank(), control.world_size()),
                       request.classes);
-    return arrays_of(
-        request, std::move(arrays), control,
-        fmt::format("{}, {}", fmt::join(request.input_files, ", "), request.target_file));
+    const auto samples = arrays.front().shape[0];
+    const auto [train, test] = split_of(request, samples, control.world_size());
+    return {std::make_shared<Arrays>(arrays, fields, 0, train),
+            std::make_shared<Arrays>(arrays, fields, samples - test, test),
+            fmt::format("{}, {}", fmt::join(request.input_files, ", "), request.target_file)};
 }
 
 }  // namespace
 
-DataSet arrays_of(const DataRequest& request, std::vector<hdf5::Rows> arrays,
-                  const comm::Communicator& control, std::string origin) {
-    const std::int64_t samples = arrays.front().shape[0], ranks = control.world_size();
+Split split_of(const DataRequest& request, std::int64_t samples, int ranks) {
     std::int64_t train = request.train_samples, test = request.test_samples;
     if (test == 0 && request.evaluates) test = std::max<std::int64_t>(1, samples / 10);
     if (train == 0) train = samples - test;
@@ -124,11 +119,9 @@ DataSet arrays_of(const DataRequest& request, std::vector<hdf5::Rows> arrays,
         throw base::OptionError(
             fmt::format("the files hold {} samples, too few for {} to train and {} to validate on "
                         "{} ranks",
-                        samples, std::max(train, ranks), test, ranks),
+                        samples, std::max<std::int64_t>(train, ranks), test, ranks),
             {"train-samples", "validation-samples", "evaluate off"});
-    const auto fields = fields_of(request);
-    return {std::make_shared<Arrays>(arrays, fields, 0, train),
-            std::make_shared<Arrays>(arrays, fields, samples - test, test), std::move(origin)};
+    return {train, test};
 }
 
 DataSet open_own(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "base/clock.hpp"
 #include "base/error.hpp"

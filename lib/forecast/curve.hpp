@@ -3,9 +3,7 @@
 // and about what the first step from one node to several costs.
 #pragma once
 
-#include <map>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "forecast/prior.hpp"
@@ -20,7 +18,7 @@ struct Estimate {
 };
 
 /// What makes an interval wide.
-enum class Doubt {
+enum class Doubt : std::size_t {
     noise,        ///< runs of one point scatter
     curve,        ///< several models and coefficients fit the points
     discrepancy,  ///< the true curve may stray from all models
@@ -47,7 +45,7 @@ struct NextPoint {
 
 struct CurveForecasts {
     std::vector<CurveForecast> all = {};
-    std::map<std::string_view, double> weights = {};  ///< posterior probability of each model
+    Prior posterior = {};  ///< probabilities after the points; empty below three points
     /// The measurement that narrows the farthest forecast's interval most per rank-hour.
     std::optional<NextPoint> next = {};
 };
@@ -56,10 +54,9 @@ struct CurveForecasts {
 inline constexpr double kReach = 4;
 
 /// Returns a forecast for each of `ranks`. The points (at least one) have different rank counts.
-/// `per_node`: ranks that one node holds; 0: as the points' nodes say, or not known. `with_next`:
-/// also looks for the next measurement, which takes 6 times as long.
-CurveForecasts forecast_curve(std::vector<CurvePoint> points, Scaling scaling, const Prior& prior,
-                              const std::vector<double>& ranks, double per_node = 0,
-                              bool force = false, bool with_next = false);
+/// `with_next`: also looks for the next measurement, which takes 6 times as long.
+CurveForecasts forecast_curve(ScalingCurve curve, const Prior& prior,
+                              const std::vector<double>& ranks, bool force = false,
+                              bool with_next = false);
 
 }  // namespace ranklab::forecast

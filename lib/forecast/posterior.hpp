@@ -1,10 +1,8 @@
-// Private to lib/forecast: the Bayesian fit of scaling models to measured points.
+// Private to lib/forecast: the Bayesian fit of a curve to measured points.
 #pragma once
 
 #include <array>
-#include <map>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "forecast/curve.hpp"
@@ -12,15 +10,10 @@
 
 namespace ranklab::forecast {
 
-/// A hypothesis: one node holds this many ranks. Infinite: all ranks are on one node.
-struct Capacity {
-    double ranks = 0, probability = 1;
-};
-
 /// The logarithm of a time.
 struct Mixture {
     std::vector<stats::NormalPart> parts = {};
-    std::array<double, kDoubts> variance = {};  ///< one per Doubt; they add up to the mixture's
+    std::array<double, kDoubts> variance = {};  ///< that each Doubt contributes
 
     double quantile(double share) const;  ///< of the time
     Estimate estimate() const;
@@ -28,20 +21,20 @@ struct Mixture {
 
 struct Posterior {
     std::vector<Mixture> at = {};  ///< of the mean of n launches at each target (n: per point)
-    std::map<std::string_view, double> weights = {};  ///< of the models
-    PairTable probability = {};                       ///< of discrepancies and crossings
+    Prior probability = {};
     double misfit = 0;  ///< mean variance of the points' logarithms about a curve
 };
 
-/// Fits all models to the points, which ascend in ranks (at least two). `targets` are not below the
-/// first point. With q = ranks / ranks of the first point, x = log2 q, the logarithm of a time is
-///   log(ideal + terms of a model) + discrepancy(x) + crossing (on several nodes) + noise,
-/// the discrepancy a Gaussian process (Brownian motion of level and slope), the crossing a factor
-/// that grows with the doublings of the nodes, plus a process of these. The level is integrated
-/// out, and so are, on grids, coefficients (log-uniform from 5e-4 to 20 times the ideal time at the
-/// largest point), the noise (from repeats, with a prior of 2 % worth two of them), and the prior's
-/// values.
-Posterior fit(std::span<const CurvePoint> points, Scaling scaling, const Prior& prior,
-              std::span<const Capacity> capacities, std::span<const double> targets);
+/// Ranks that one node holds, as the curve or its points say; 0: not known.
+double per_node_of(const ScalingCurve& curve);
+
+/// Fits times to the points (at least two). `targets` are not below the first point. With
+/// q = ranks / ranks of the first point, the logarithm of a time is
+///   log(ideal (1 + c (q^k - 1) / k)) + a (log2 nodes)^(1/4) + discrepancy(log2 q) + noise
+/// with ideal = 1/q, k = m + 1 in strong scaling and ideal = 1, k = m in weak scaling. The
+/// discrepancy is a Gaussian process, a Brownian motion of level and slope. Integrated out are the
+/// level, and on grids c (log-uniform), the noise (from repeats), and m, a and the discrepancy's
+/// size (kValues) with their prior.
+Posterior fit(const ScalingCurve& curve, const Prior& prior, std::span<const double> targets);
 
 }  // namespace ranklab::forecast

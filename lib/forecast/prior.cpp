@@ -2,104 +2,78 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
 #include "forecast/posterior.hpp"
+#include "stats/gaussian.hpp"
 
 namespace ranklab::forecast {
 namespace {
 
-// Weights of the values before any source is read; a source adds 1 at most. Chosen by hand, so
-// that the intervals of published curves and of simulated campaigns cover.
-constexpr Prior kBefore{.discrepancy = {2, 1, 0.4, 0.2, 0.08, 0.03},
-                        .crossing = {0.1, 0.15, 0.25, 0.4, 0.4, 0.3, 0.12}};
 constexpr double kOtherKind = 0.5;  // weight of a source of another kind
 
-template <std::size_t n>
-void normalise(std::array<double, n>& values) {
-    double sum = 0;
-    for (const double value : values) sum += value;
-    for (double& value : values) value /= sum;
+Prior normalised(Prior prior) {
+    for (auto& of : prior.of) {
+        const double sum = std::accumulate(of.begin(), of.end(), 0.0);
+        for (double& probability : of) probability /= sum;
+    }
+    return prior;
 }
 
-// Adds the values, scaled to the sum `weight`.
-template <std::size_t n>
-void add(std::array<double, n> values, double weight, std::array<double, n>& to) {
-    normalise(values);
-    for (std::size_t i = 0; i < n; ++i) to[i] += weight * values[i];
-}
+constexpr double kFade = 0.5;  // fall of the logarithm of a growth's weight, per power of the ranks
+
+// Before any source is read; a source adds 1 at most to the weights of an unknown. Chosen with the
+// constants of posterior.cpp: the published curves, each forecast without its source, and simulated
+// campaigns.
+const Prior kBefore = [] {
+    Prior prior{.of = {{{},
+                        {2, 0.6, 0.18, 0.05, 0.016, 0.005},
+                        {0.03, 0.045, 0.075, 0.12, 0.12, 0.09, 0.036}}}};
+    for (const double m : kValues[kGrowth])
+        prior.of[kGrowth].push_back(std::exp(-kFade * std::max(m, -1.0)));
+    return prior;
+}();
 
 }  // namespace
 
 double Prior::crossing_factor(double share) const {
-    // Linear between the values: each covers the range up to the next.
-    double below = 0;
-    for (std::size_t i = 0; i < crossing.size(); ++i) {
-        if (below + crossing[i] < share && i + 1 < crossing.size()) {
-            below += crossing[i];
-            continue;
-        }
-        const double part = (share - below) / crossing[i];
-        return std::exp(kCrossings[i] * std::exp2(part - 0.5));
-    }
-    return stats::kNone;
+    std::vector<stats::NormalPart> parts;
+    for (std::size_t i = 0; i < of[kCrossing].size(); ++i)  // the values double
+        parts.push_back({of[kCrossing][i], std::log(kValues[kCrossing][i]), std::log(2) / 2});
+    return std::exp(std::exp(stats::mixture_quantile(parts, share)));
 }
 
-Sources::Sources(const std::vector<SourceCurve>& curves) {
-    Prior flat;
-    flat.discrepancy.fill(1);
-    flat.crossing.fill(1);
-    for (const auto& curve : curves) {
+Sources::Sources(const std::vector<ScalingCurve>& curves) {
+    for (auto curve : curves) {
         if (curve.points.size() < 3) continue;
-        const bool crosses = curve.per_node > 0 && curve.points[1].ranks <= curve.per_node &&
-                             curve.points.back().ranks > curve.per_node;
-        const Capacity capacity{crosses ? curve.per_node : std::numeric_limits<double>::infinity()};
+        const bool crosses =
+            curve.points[1].ranks <= curve.per_node && curve.points.back().ranks > curve.per_node;
+        if (!crosses) curve.per_node = HUGE_VAL;
         by_source_[curve.source].push_back(
-            {curve.scaling, curve.work, crosses,
-             fit(curve.points, curve.scaling, flat, {&capacity, 1}, {}).probability});
+            {curve.scaling, curve.work, crosses, fit(curve, normalised(kBefore), {}).probability});
     }
 }
 
 Prior Sources::prior(Scaling scaling, Work work, std::string_view without) const {
-    constexpr int kRounds = 5;
-    Prior prior = kBefore;
-    normalise(prior.discrepancy);
-    normalise(prior.crossing);
-    for (int round = 0; round < kRounds; ++round) {
-        Prior next = kBefore;
-        for (const auto& [source, curves] : by_source_) {
-            if (source == without) continue;
-            // The mean over the source's curves; those of the same kind count more.
-            Prior mean;
-            double most = 0;
-            bool crosses = false;
+    Prior found = kBefore;
+    for (const auto& [source, curves] : by_source_)
+        for (const auto unknown : {kDiscrepancy, kCrossing}) {
+            double sum = 0, most = 0;
+            std::vector<double> weights(found.of[unknown].size());
             for (const auto& curve : curves) {
+                if (source == without || (unknown == kCrossing && !curve.crosses)) continue;
                 const bool same_kind =
                     curve.scaling == scaling && (work == Work::unknown || curve.work == work);
                 const double weight = same_kind ? 1 : kOtherKind;
-                Prior one;
-                for (std::size_t d = 0; d < kDiscrepancies.size(); ++d)
-                    for (std::size_t c = 0; c < kCrossings.size(); ++c) {
-                        const double joint = curve.likelihood[d][c] * prior.discrepancy[d] *
-                                             (curve.crosses ? prior.crossing[c] : 1);
-                        one.discrepancy[d] += joint;
-                        one.crossing[c] += joint;
-                    }
-                add(one.discrepancy, weight, mean.discrepancy);
-                if (curve.crosses) add(one.crossing, weight, mean.crossing);
-                most = std::max(most, weight);
-                if (curve.crosses && same_kind) mean.sources = 1;
-                crosses = crosses || curve.crosses;
+                sum += weight, most = std::max(most, weight);
+                for (std::size_t i = 0; i < weights.size(); ++i)
+                    weights[i] += weight * curve.posterior.of[unknown][i];
             }
-            add(mean.discrepancy, most, next.discrepancy);
-            if (crosses) add(mean.crossing, most, next.crossing);
-            next.sources += mean.sources;
+            for (std::size_t i = 0; sum > 0 && i < weights.size(); ++i)
+                found.of[unknown][i] += most / sum * weights[i];
+            if (unknown == kCrossing && most == 1) ++found.sources;
         }
-        normalise(next.discrepancy);
-        normalise(next.crossing);
-        prior = next;
-    }
-    return prior;
+    return normalised(std::move(found));
 }
 
 }  // namespace ranklab::forecast

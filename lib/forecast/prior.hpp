@@ -34,50 +34,47 @@ struct CurvePoint {
     double middle() const;  ///< geometric mean of the times
 };
 
-/// By how much the logarithm of the true time strays from the best model per doubling of the ranks:
-/// the standard deviations that a fit weighs against each other.
-inline constexpr std::array kDiscrepancies{0.004, 0.01, 0.02, 0.04, 0.08, 0.16};
-/// Logarithms of the factor by which two nodes take longer than the curve of one node says.
-inline constexpr std::array kCrossings{0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8};
+/// What a fit integrates over, and the values that it weighs against each other: m, if the cost of
+/// working together grows with ranks^m; by how much the logarithm of the true time strays from the
+/// model per doubling of the ranks; the logarithm of the factor by which two nodes take longer.
+inline constexpr std::size_t kGrowth = 0, kDiscrepancy = 1, kCrossing = 2;
+inline const std::array<std::vector<double>, 3> kValues{
+    {{-4, -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75},
+     {0.004, 0.01, 0.02, 0.04, 0.08, 0.16},
+     {0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8}}};
 
-/// A number for each pair of the values above.
-using PairTable = std::array<std::array<double, kCrossings.size()>, kDiscrepancies.size()>;
-
-/// Probabilities of the values above, before any point is measured.
+/// Probabilities of kValues.
 struct Prior {
-    std::array<double, kDiscrepancies.size()> discrepancy{};
-    std::array<double, kCrossings.size()> crossing{};
-    std::size_t sources = 0;  ///< sources of the same kind with a crossing
+    std::array<std::vector<double>, kValues.size()> of;
+    std::size_t sources = 0;  ///< of the same kind, whose curves have a crossing
 
-    /// The quantile of the crossing's factor.
+    /// The quantile of the factor by which two nodes take longer.
     double crossing_factor(double share) const;
 };
 
-/// A published curve. `source`: publication and framework; all curves of one source are related.
-struct SourceCurve {
-    std::string source;
+/// A measured or published curve.
+struct ScalingCurve {
     Scaling scaling = Scaling::strong;
     Work work = Work::unknown;
-    std::vector<CurvePoint> points = {};
-    double per_node = 0;  ///< ranks that one node holds; 0: no point is on several
+    std::vector<CurvePoint> points = {};  ///< ascending in ranks
+    double per_node = 0;      ///< ranks that one node holds; 0: as the points say, or not known
+    std::string source = {};  ///< publication and framework; all curves of one source are related
 };
 
-/// Learns priors from published curves by expectation maximisation: the probability of a value is
-/// its mean posterior probability over the sources.
+/// Learns priors from published curves: a value's mean posterior probability over the sources.
 class Sources {
   public:
-    explicit Sources(const std::vector<SourceCurve>& curves);
-    /// The prior for curves of this kind, without the curves of one source. Sources of other kinds
-    /// count half; if `work` is unknown, sources of the same scaling are of the same kind.
+    explicit Sources(const std::vector<ScalingCurve>& curves);
+    /// The prior for curves of this kind, without the curves of one source. Curves of other kinds
+    /// count half; if `work` is unknown, those of the same scaling are of the same kind.
     Prior prior(Scaling scaling, Work work, std::string_view without = {}) const;
 
   private:
-    /// The likelihood of each pair of values, up to a common factor.
     struct Learned {
         Scaling scaling;
         Work work;
         bool crosses;
-        PairTable likelihood;
+        Prior posterior;
     };
     std::map<std::string, std::vector<Learned>, std::less<>> by_source_;
 };

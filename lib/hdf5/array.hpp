@@ -1,8 +1,10 @@
-// Datasets of numbers: float64 of one or two dimensions, bytes, and arrays of any element type.
+// Datasets of numbers: float64 of one or two dimensions, bytes, arrays of any element type, and
+// arrays that are read row by row.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,5 +52,23 @@ void write_typed(const Group& group, const std::string& name, const TypedArray& 
 /// Throws DataError for an element type that write_typed does not store, or a size that the file
 /// cannot hold.
 TypedArray read_typed(const Group& group, const std::string& name);
+
+/// An array of numbers in a file, read row by row along its first axis.
+struct Rows {
+    std::string name;                 ///< for messages
+    std::vector<std::int64_t> shape;  ///< [rows, ...]
+    std::string type;                 ///< NumPy's name, "float32"
+    /// Reads row `index`, converted to f32, f64 or i64. Thread-safe. Throws DataError if the row
+    /// cannot be read.
+    std::function<void(std::int64_t index, base::Element as, std::byte* to)> read;
+
+    /// The shape of one row.
+    std::vector<std::int64_t> sizes() const { return {shape.begin() + 1, shape.end()}; }
+};
+
+bool names_dataset(const std::string& name);  ///< whether it is "FILE:/DATASET"
+/// Opens "FILE:/DATASET" of any layout, to be read through the library. Throws OptionError for
+/// another form of name, DataError unless it is a dataset of integers or floating-point numbers.
+Rows open_rows(const std::string& name);
 
 }  // namespace ranklab::hdf5

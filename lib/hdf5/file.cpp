@@ -54,14 +54,6 @@ bool is_hdf5(const std::filesystem::path& path) {
     return H5Fis_hdf5(path.c_str()) > 0;
 }
 
-void refuse_hdf5_target(const std::filesystem::path& path, const std::string& setting) {
-    if (is_hdf5(path))
-        throw base::OptionError(
-            fmt::format("{} is an HDF5 file, which text output does not replace; name another file",
-                        path.string()),
-            {setting});
-}
-
 std::string library_version() {
     unsigned major = 0, minor = 0, release = 0;
     check<H5get_libversion>("the library", &major, &minor, &release);

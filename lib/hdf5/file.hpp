@@ -37,9 +37,6 @@ Object open_dataset(const Group& group, const std::string& name, const std::stri
 /// Whether the file has HDF5's signature; false if it does not exist or is not regular. Throws
 /// EnvironmentError if it cannot be read.
 bool is_hdf5(const std::filesystem::path& path);
-/// Throws OptionError if a text output names an HDF5 file: a typo must not overwrite results.
-/// `setting`: the option that named the path.
-void refuse_hdf5_target(const std::filesystem::path& path, const std::string& setting);
 
 /// The library's version, "1.10.8".
 std::string library_version();

@@ -249,6 +249,21 @@ Cases little_shared_memory(const Evidence& evidence) {
     return cases;
 }
 
+// Ranks of one host use shared memory and need no network.
+Cases network_by_sockets(const Evidence& evidence) {
+    std::map<std::string, const Network*> hosts;
+    for (const auto& one : evidence.networks) {
+        auto& network = hosts[one.host];
+        if (network == nullptr || !one.opened.empty()) network = &one;
+    }
+    Cases cases{.known = !hosts.empty()};
+    for (const auto& [host, network] : hosts)
+        if (hosts.size() > 1 && network->opened.empty() && !network->up.empty())
+            cases.add(1, fmt::format("{}: {} is up, and MPI has not opened it (loaded: {})", host,
+                                     network->up, network->components));
+    return cases;
+}
+
 struct Row {
     const char* id;
     bool fatal;
@@ -283,6 +298,10 @@ constexpr Row kTable[] = {
     {"little-shared-memory", kWarning, little_shared_memory,
      "{}, so MPI may exchange messages by a slower way",
      "give the container more shared memory (docker run --shm-size=1g)"},
+    {"network-by-sockets", kWarning, network_by_sockets,
+     "{}, so messages between hosts go through sockets",
+     "load an MPI library that was built for this network (UCX or libfabric), and remove variables "
+     "that choose TCP (OMPI_MCA_pml, OMPI_MCA_btl, UCX_TLS, FI_PROVIDER)"},
     {"local-results-folder", kWarning, local_folder,
      "{}, so a job whose rank 0 runs on another host would write to a different file",
      "give --output in a folder that all hosts share"},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/load.hpp"
+#include "host/network.hpp"
 #include "host/topology.hpp"
 
 namespace ranklab::host {
@@ -26,7 +27,7 @@ struct ResultsFolder {
     std::vector<std::string> blind;  ///< hosts that do not see the folder
 };
 
-/// What the checks examine. A check of a part that was not gathered is CheckState::unknown.
+/// What the checks examine. If a part was not gathered, its check is CheckState::unknown.
 struct Evidence {
     std::vector<Placement> placements = {};  ///< one per working rank
     int connected = 0;                       ///< MPI's world size; 0: unknown
@@ -37,6 +38,7 @@ struct Evidence {
     bool on_gpus = false;                    ///< ranks compute on their GPUs
     std::optional<ResultsFolder> folder = {};
     std::optional<std::vector<Use>> uses = {};  ///< one per rank
+    std::vector<Network> networks = {};         ///< one per rank; doctor alone looks
 };
 
 enum class CheckState { ok, found, unknown };

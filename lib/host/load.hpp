@@ -49,7 +49,7 @@ class UseMeter {
     void end() { end_ = now(); }  ///< a second call extends the use
     /// Whether /proc/stat has the CPUs' busy times. False on all ranks but a host's first.
     bool is_known() const { return begin_.busy_s.has_value(); }
-    /// The use from begin() to end(), or until now without end().
+    /// The use from begin() to end(), or until now if end() was not called.
     Use use() const;
 
   private:

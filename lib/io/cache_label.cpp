@@ -93,7 +93,7 @@ FileSystem stricter(const FileSystem& a, const FileSystem& b) {
 
 std::string resident_text(const CacheEvidence& e) {
     if (!e.before) return "the share in the page cache before reading is unknown";
-    return fmt::format("{:.1f} % of {} lay in the page cache before reading",
+    return fmt::format("{:.1f} % of {} were in the page cache before reading",
                        100 * e.before->share(), base::human_bytes(base::real(e.before->bytes)));
 }
 

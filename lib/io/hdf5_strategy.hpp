@@ -49,8 +49,8 @@ class Hdf5Strategy : public Strategy {
     std::vector<Remark> warnings() const override { return warnings_; }
 
   protected:
-    /// `records` records from first_record on; of each, `rows` rows from first_row on. More than
-    /// one record only with all rows.
+    /// `rows` rows from first_row on of each of `records` records from first_record on. A part of
+    /// several records has all their rows.
     struct Part {
         std::int64_t first_record = 0;
         std::int64_t records = 0;

@@ -51,7 +51,7 @@ class WorkerProcess : base::Immovable {
 
 class ProcessStrategy : public FileStrategy {
   public:
-    /// at_once: the workers write at the same time, not one after the other.
+    /// at_once: the workers write at the same time instead of one after the other.
     ProcessStrategy(const Job& job, const Place& place, WorkerKind kind, bool at_once)
         : FileStrategy(job, place, Encoding::npy), kind_(kind), at_once_(at_once) {}
     /// Ends the workers.

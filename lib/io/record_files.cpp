@@ -119,7 +119,7 @@ void parse_text(const Bytes& text, std::size_t size, std::span<double> values,
                                       i / size, i % size));
         at = next + 1;
     }
-    if (at != end) damaged(path, fmt::format("goes on for {} bytes after its last row", end - at));
+    if (at != end) damaged(path, fmt::format("has {} bytes after its last row", end - at));
 }
 
 }  // namespace

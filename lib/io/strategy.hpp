@@ -21,9 +21,9 @@ namespace ranklab::io {
 struct Place {
     comm::Communicator& ranks;  ///< the ranks that write, for the strategy's messages
     base::IoTimes& times;       ///< gets this rank's phases while it writes
-    /// To be called with the number of records that this rank and its workers have finished since
-    /// the last call. Cheap. Throws base::Interrupted after a stop signal. With
-    /// StrategyEntry::in_step some of the calls are collective.
+    /// Call it with the number of records that this rank and its workers have finished since the
+    /// last call. Cheap. Throws base::Interrupted after a stop signal. With StrategyEntry::in_step
+    /// some of the calls are collective.
     std::function<void(std::int64_t)> done;
 };
 
@@ -52,7 +52,7 @@ class Strategy {
     /// itself wrote, and Place::times has its times.
     virtual std::vector<base::IoTimes> writers() const { return {}; }
 
-    /// What each worker process did when, with Job::trace.
+    /// With Job::trace: the events of each worker process.
     virtual std::vector<std::vector<base::IoEvent>> worker_events() const { return {}; }
 
     /// The strategy's own tables (bytes per task, collective modes), gathered by close(). Complete

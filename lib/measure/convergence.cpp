@@ -60,7 +60,7 @@ std::string Convergence::text(const std::string& unit) const {
     if (reached_) return after;
     const bool few = found <= target_;
     return fmt::format("{}, {} wanted", after,
-                       few ? fmt::format("worth {:.0f} independent ones; {:.0f}",
+                       few ? fmt::format("worth {:.0f} independent samples; {:.0f}",
                                          looks_.back().effective_n, kFewest)
                            : percent(target_));
 }

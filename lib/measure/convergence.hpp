@@ -27,7 +27,7 @@ class Convergence {
   public:
     /// A check uses at most this many samples, the newest ones (2 MiB).
     static constexpr std::size_t kMostSamples = std::size_t{1} << 18U;
-    /// Effective samples below which no interval ends the run: few samples may look alike by
+    /// Least effective sample size at which an interval may end the run: few samples can agree by
     /// chance.
     static constexpr double kFewest = 15;
 

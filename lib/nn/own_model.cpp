@@ -1,5 +1,6 @@
 #include "nn/own_model.hpp"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
 #include <torch/nn/functional/loss.h>
 
@@ -238,7 +239,10 @@ void check_readable(const std::string& path) {
 torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::Dtype dtype) {
     auto sizes = shape.input_sizes();
     sizes.insert(sizes.begin(), count);
-    return shape.is_whole() ? torch::zeros(sizes, torch::kLong) : torch::randn(sizes, dtype);
+    // A network may branch on its input: equal numbers in each process.
+    return shape.is_whole()
+               ? torch::zeros(sizes, torch::kLong)
+               : torch::randn(sizes, at::make_generator<at::CPUGeneratorImpl>(1), dtype);
 }
 
 ModelEntry own_entry(const OwnRequest& request) {

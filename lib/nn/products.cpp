@@ -56,6 +56,10 @@ c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function) {
     return stack.slice(stack.size() - own);
 }
 
+bool is_attention(const at::RecordFunction& function) {
+    return std::string_view(function.name()).find("scaled_dot_product_") != std::string_view::npos;
+}
+
 std::unique_ptr<Products> products_of(const at::RecordFunction& function) {
     const std::string_view name = function.name();
     const auto inputs = inputs_of(function);

@@ -22,6 +22,9 @@ struct Products {
 /// The operation's inputs only: under TorchScript function.inputs() is the interpreter's stack.
 c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function);
 
+/// Whether the operation is scaled_dot_product_attention, or a kernel of it.
+bool is_attention(const at::RecordFunction& function);
+
 /// Call it before `function` runs. Returns nullptr for other operations.
 std::unique_ptr<Products> products_of(const at::RecordFunction& function);
 

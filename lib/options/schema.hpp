@@ -29,8 +29,8 @@ enum class Role {
     request        ///< a request other than a run, such as --help; not stored
 };
 
-/// A relation of an option to another one. Applies if the user set the first option to a
-/// non-default value.
+/// A relation between two options. Applies if the user set the first one to a non-default
+/// value.
 struct Relation {
     std::string other;
     /// The other option's values for which the relation applies; empty: any but the default.
@@ -63,7 +63,7 @@ struct Option {
     bool between_ranks = false;
     bool follows_ranks = false;    ///< the default follows from the number of ranks on a node
     bool decides_numbers = false;  ///< changes the trained model's parameters
-    /// Its value does not change a rank's work on one sample, as for batch sizes and learning
+    /// True if its value does not change a rank's work per sample, as for batch sizes and learning
     /// rates.
     bool keeps_sample_work = false;
     bool reads_files = false;  ///< names files or a folder that are read, in a list with commas
@@ -95,8 +95,8 @@ struct NoOption {
     std::string advice;
 };
 
-/// Larger numbers are typing errors, and computing with them (bytes, seconds, products of two)
-/// would overflow. An option may allow them by its range: `{1, kWholeNumbers}`.
+/// Larger numbers are typing errors: computing with them (bytes, seconds, products of two) would
+/// overflow. An option may allow them by its range: `{1, kWholeNumbers}`.
 inline constexpr std::int64_t kMostWhole = 1'000'000'000'000;
 inline constexpr double kMostReal = 1e15;
 inline constexpr std::int64_t kWholeNumbers = std::numeric_limits<std::int64_t>::max();

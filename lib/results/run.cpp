@@ -43,6 +43,11 @@ const Table* Run::find_table(std::string_view name) const {
     return found == tables.end() ? nullptr : &*found;
 }
 
+std::vector<StoredRow> rows_of(const Run& run, std::string_view table) {
+    const Table* const found = run.find_table(table);
+    return found == nullptr ? std::vector<StoredRow>() : rows_of(*found);
+}
+
 std::string Run::setting(std::string_view key) const {
     const auto found = std::ranges::find(config, key, &Setting::key);
     return found == config.end() ? "" : found->value;
@@ -78,14 +83,11 @@ std::string_view text_of(CheckOutcome outcome) {
 
 std::vector<CheckOutcome> Run::check_outcomes() const {
     std::vector<CheckOutcome> outcomes;
-    const Table* table = find_table("verification");
-    const auto* stored = table == nullptr ? nullptr : table->find<std::string>("result");
-    if (stored != nullptr)
-        for (const auto& text : *stored) {
-            const auto found = std::ranges::find(kOutcomes, text);
-            outcomes.push_back(found == kOutcomes.end() ? CheckOutcome::not_verified
-                                                        : CheckOutcome(found - kOutcomes.begin()));
-        }
+    for (const auto& row : rows_of(*this, "verification")) {
+        const auto found = std::ranges::find(kOutcomes, row.text("result"));
+        outcomes.push_back(found == kOutcomes.end() ? CheckOutcome::not_verified
+                                                    : CheckOutcome(found - kOutcomes.begin()));
+    }
     return outcomes;
 }
 
@@ -121,46 +123,6 @@ std::string make_run_id(std::int64_t unix_seconds) {
     // libstdc++ takes these bits from the system or the processor, never from a fixed sequence.
     std::random_device random;
     return fmt::format("{}-{:08x}{:08x}", base::utc_compact(unix_seconds), random(), random());
-}
-
-namespace {
-
-Column empty_column(const vocabulary::Column& column) {
-    Column made{std::string(column.name), std::vector<double>()};
-    if (column.type == vocabulary::ColumnType::whole) made.values = std::vector<std::int64_t>();
-    if (column.type == vocabulary::ColumnType::text) made.values = std::vector<std::string>();
-    return made;
-}
-
-}  // namespace
-
-Rows::Rows(std::string_view table) {
-    const auto* schema = vocabulary::find_table(table);
-    if (schema == nullptr)
-        throw base::Error(fmt::format("internal: no table is called '{}'", table));
-    table_.name = schema->name;
-    for (const auto& column : schema->columns) table_.columns.push_back(empty_column(column));
-}
-
-void Rows::add(std::initializer_list<Value> row) {
-    if (row.size() != table_.columns.size())
-        throw base::Error(fmt::format("internal: a row of {} values for the {} columns of table {}",
-                                      row.size(), table_.columns.size(), table_.name));
-    auto column = table_.columns.begin();
-    for (const Value& value : row) {
-        std::visit(
-            [&]<class T>(const T& one) {
-                auto* values = std::get_if<std::vector<T>>(&column->values);
-                if (values == nullptr)
-                    throw base::Error(
-                        fmt::format("internal: a value of another type in column {} of table {}",
-                                    column->name, table_.name));
-                values->push_back(one);
-            },
-            value);
-        ++column;
-    }
-    ++rows_;
 }
 
 }  // namespace ranklab::results

@@ -5,18 +5,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
-#include "hdf5/table.hpp"
+#include "results/table.hpp"
 #include "stats/summary.hpp"
 #include "vocabulary/measurements.hpp"
 #include "vocabulary/names.hpp"
-#include "vocabulary/tables.hpp"
 
 namespace ranklab::results {
 
@@ -59,23 +55,6 @@ inline constexpr SummaryField kSummaryFields[] = {
 /// The result of a check in the table `verification`.
 enum class CheckOutcome { passed, failed, not_verified, does_not_apply };
 std::string_view text_of(CheckOutcome outcome);
-
-using Column = hdf5::Column;  ///< the name ends in the unit, if there is one
-
-/// A table of the experiment. All columns have equal length.
-struct Table {
-    std::string name;
-    std::vector<Column> columns;
-
-    /// The column's values; nullptr if there is no such column, or it has a different type.
-    template <class T>
-    const std::vector<T>* find(const std::string& column) const {
-        for (const auto& one : columns) {
-            if (one.name == column) return std::get_if<std::vector<T>>(&one.values);
-        }
-        return nullptr;
-    }
-};
 
 struct HostRow {
     int rank = 0;
@@ -154,27 +133,11 @@ struct Run : RunHeader {
     std::string cut_short() const;
 };
 
+/// The rows of the run's table of that name; none if it lacks the table.
+std::vector<StoredRow> rows_of(const Run& run, std::string_view table);
+
 /// Makes a run id: the UTC start and 64 random bits, so that runs that start in the same second
 /// differ.
 std::string make_run_id(std::int64_t unix_seconds);
-
-/// Builds a table of vocabulary/tables.hpp row by row. Throws Error for a name, number or type of
-/// values that the vocabulary does not have: a bug.
-class Rows {
-  public:
-    using Value = std::variant<double, std::int64_t, std::string>;
-
-    explicit Rows(std::string_view table);
-
-    void add(std::initializer_list<Value> row);
-
-    std::size_t size() const { return rows_; }
-    /// With all columns, even without rows.
-    Table table() && { return std::move(table_); }
-
-  private:
-    Table table_;
-    std::size_t rows_ = 0;
-};
 
 }  // namespace ranklab::results

@@ -8,12 +8,10 @@
 
 #include <cerrno>
 #include <random>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "hdf5/file.hpp"
 
 namespace ranklab::results {
@@ -51,7 +49,11 @@ fs::path text_target(const fs::path& path, const char* setting) {
         throw base::OptionError(fmt::format("{} is {}; name a file", path.string(), kind),
                                 {setting});
     fs::path target = resolve(path);
-    hdf5::refuse_hdf5_target(target, setting);
+    if (hdf5::is_hdf5(target))  // a typo must not overwrite results
+        throw base::OptionError(
+            fmt::format("{} is an HDF5 file, which text output does not replace; name another file",
+                        target.string()),
+            {setting});
     check_not_write_protected(target, setting);
     return target;
 }

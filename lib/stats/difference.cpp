@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <utility>
 
 #include "base/numbers.hpp"
 #include "stats/distributions.hpp"

@@ -24,7 +24,7 @@ RankTest mann_whitney(std::span<const double> a, std::span<const double> b);
 std::vector<double> holm(std::span<const double> p);
 
 enum class Better { less, more, neither };
-/// other_load: a caller's, whose sides ran beside different load by other processes.
+/// other_load is set by callers, if load by other processes differs between the sides.
 enum class Verdict { better, worse, same, changed, too_noisy, too_few_runs, other_load };
 
 inline constexpr std::size_t kFewestRuns = 5;  ///< runs that a verdict needs on each side
@@ -35,7 +35,7 @@ struct Difference {
     RatioEstimate ratio;  ///< median B / median A, by run_ratio
     RankTest test;
 };
-/// Of rates the costs are compared, since 1 / median(1 / rate) is their median.
+/// Compares the costs of rates, since the median of a rate is 1 / median(1 / rate).
 Difference difference(std::span<const double> a, std::span<const double> b, bool rates = false);
 /// One value per run, of a rate or of another measurement.
 Summary summarise_runs(std::span<const double> values, bool rates);

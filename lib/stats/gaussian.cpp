@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "stats/distributions.hpp"
 #include "stats/summary.hpp"
@@ -51,14 +52,22 @@ double mixture_quantile(std::span<const NormalPart> parts, double p) {
         high = std::max(high, part.mean + kTail * part.deviation);
     }
     if (parts.empty()) return kNone;
-    for (int halving = 0; halving < 50; ++halving) {
-        const double middle = (low + high) / 2;
-        double below = 0;
-        for (const auto& part : parts)
-            below += part.weight * normal_cdf((middle - part.mean) / part.deviation);
-        (below < p ? low : high) = middle;
+    // Newton's method, or a halving if it leaves the bracket.
+    const double close = 1e-14 * (high - low);
+    double at = (low + high) / 2, step = high - low;
+    for (int i = 0; i < 100 && std::abs(step) > close; ++i) {
+        double below = -p, density = 0;
+        for (const auto& [weight, mean, deviation] : parts) {
+            const double z = (at - mean) / deviation;
+            below += weight * normal_cdf(z);
+            density += weight * std::exp(-z * z / 2) / deviation;
+        }
+        (below < 0 ? low : high) = at;
+        step = -below / density * std::sqrt(2 * std::numbers::pi);
+        if (!(at + step > low && at + step < high)) step = (low + high) / 2 - at;
+        at += step;
     }
-    return (low + high) / 2;
+    return at;
 }
 
 }  // namespace ranklab::stats

@@ -15,7 +15,7 @@ class GaussianValues {
     /// The logarithm of the probability density is log_norm - chi_square / 2, up to a constant for
     /// each n.
     double log_norm() const { return log_norm_; }
-    /// The squared length of the values as independent standard normal ones.
+    /// The sum of squares of the values, transformed to independent standard normal ones.
     double chi_square(std::span<const double> values) const;
     /// The best prediction of another value is the sum of weight x known value. `covariances`: the
     /// other value's with each known one.

@@ -17,12 +17,12 @@ struct MedianEstimate {
     /// of the distribution nor an outlier changes it. NaN below n = 3, and if all samples are equal
     /// or one is NaN.
     double lag1 = kNone;
-    /// Effective sample size: n over the inflation of the long-run variance of "is below the
-    /// median" that widens the interval. n below 10 samples, which do not show their dependence.
+    /// Effective sample size: n / the inflation of the long-run variance of "is below the median",
+    /// which widens the interval. n below 10 samples, since so few do not show their dependence.
     double effective_n = kNone;
 };
-/// Takes the interval of independent samples, and widens it by the series' dependence; if need be
-/// beyond the smallest and largest sample. `samples` are in the order measured.
+/// Widens the interval of independent samples by the series' dependence, if needed beyond the
+/// smallest and largest sample. `samples` are in the order measured.
 MedianEstimate estimate_median(std::span<const double> samples);
 
 /// The longer side of the interval divided by the median; NaN without an interval.
@@ -36,9 +36,9 @@ struct RatioEstimate {
     Interval ci;
 };
 
-/// Ratio of the medians of paired samples, such as two measurements of one step. The interval is
-/// the pairs' ratios' by order statistics, widened to contain the ratio, so that a disturbance of
-/// both samples of a pair cancels out; NaN below 6 pairs and if the sides have different sizes.
+/// Ratio of the medians of paired samples, such as two measurements of one step. The interval of
+/// the pairs' ratios by order statistics, widened to contain the ratio: a disturbance of both
+/// samples of a pair cancels out. NaN below 6 pairs and if the sides have different sizes.
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator,
                                     std::span<const double> denominator);
 

@@ -1,4 +1,4 @@
-// Repeated measurements at several points: how much they scatter, and whether they contradict.
+// Repeated measurements at several points: their scatter, and whether they contradict each other.
 #pragma once
 
 #include <cstddef>

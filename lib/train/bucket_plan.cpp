@@ -40,6 +40,24 @@ BucketPlan plan_buckets(const std::vector<GradientSize>& sizes,
     return plan;
 }
 
+BucketPlan plan_blocks(const std::vector<std::string>& names,
+                       const std::vector<GradientSize>& sizes, std::int64_t least_bytes) {
+    const auto layer_of = [&](std::size_t i) { return names[i].substr(0, names[i].rfind('.')); };
+    BucketPlan plan;
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const bool same_kind = i > 0 && sizes[i].kind == sizes[i - 1].kind;
+        const bool same_layer = i > 0 && layer_of(i) == layer_of(i - 1);
+        if (!same_kind || (!same_layer && bytes >= least_bytes)) {
+            plan.emplace_back();
+            bytes = 0;
+        }
+        plan.back().push_back(i);
+        bytes += sizes[i].bytes;
+    }
+    return plan;
+}
+
 std::vector<std::size_t> reverse_order(std::size_t count) {
     std::vector<std::size_t> order(count);
     for (std::size_t i = 0; i < count; ++i) order[i] = count - 1 - i;

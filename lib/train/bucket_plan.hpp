@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ranklab::train {
@@ -27,6 +28,11 @@ using BucketPlan = std::vector<std::vector<std::size_t>>;
 BucketPlan plan_buckets(const std::vector<GradientSize>& sizes,
                         const std::vector<std::size_t>& order, std::int64_t first_cap,
                         std::int64_t cap);
+
+/// The blocks of ZeRO's stage 3: consecutive parameters of one kind. A block holds whole layers
+/// (modules with their own parameters), as many as it takes to reach `least_bytes`.
+BucketPlan plan_blocks(const std::vector<std::string>& names,
+                       const std::vector<GradientSize>& sizes, std::int64_t least_bytes);
 
 /// Returns count-1 ... 0, an estimate of the order in which backward reaches the parameters.
 std::vector<std::size_t> reverse_order(std::size_t count);

@@ -57,6 +57,7 @@ struct SyncEntry {
     bool waits_in_backward = false;  ///< waits for other ranks before backward returns
     bool host_memory = false;        ///< reduces gradients in host memory only
     bool compresses = false, copies = false;  ///< copies: buckets and gradients are separate memory
+    bool shards = false;                      ///< its buckets can be sharded (ShardedSync)
     std::function<std::unique_ptr<GradientSync>(const SyncSetup& setup)> make;
 };
 

@@ -10,7 +10,7 @@
 namespace ranklab::train {
 
 struct TensorBatch {
-    torch::Tensor input;    ///< [N, ...]: images, volumes or tokens
+    torch::Tensor input;    ///< [N, ...]
     torch::Tensor targets;  ///< int64 classes [N] or [N, ...], or values [N, ...]
     std::int64_t count() const { return targets.size(0); }
 };

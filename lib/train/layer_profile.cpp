@@ -23,6 +23,11 @@ std::string owner_of(const std::string& parameter) {
     return dot == std::string::npos ? "(top)" : parameter.substr(0, dot);
 }
 
+// The name of the attention after a layer, beside it in its module.
+std::string attention_after(const std::string& layer) {
+    return layer.substr(0, layer.rfind('.') + 1) + "attention";
+}
+
 // The addresses of the inputs' storages, since the inputs are gone after the operation.
 std::vector<const void*> storages_of(const at::RecordFunction& function) {
     std::vector<const void*> storages;
@@ -100,13 +105,17 @@ LayerProfile::LayerProfile(const nn::Model& model, base::PhaseSink& sink,
               .needsInputs(true)
               .needsOutputs(true)
               .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}))) {
+    std::map<std::string, std::size_t> owners;
     for (const auto& item : model.named_parameters()) {
         const std::string name = owner_of(item.key());
-        auto found = std::ranges::find(layers_, name, &LayerTimes::name);
-        if (found == layers_.end()) found = layers_.insert(found, LayerTimes{.name = name});
-        const auto layer = static_cast<std::size_t>(found - layers_.begin());
+        const auto [owner, is_new] = owners.emplace(name, layers_.size());
+        if (is_new) {
+            layers_.push_back({.name = name});
+            layers_.push_back({.name = attention_after(name)});
+        }
+        const auto layer = owner->second;
         if (layer_of_.emplace(item.value().unsafeGetTensorImpl(), layer).second)
-            found->parameter_bytes += static_cast<std::int64_t>(item.value().nbytes());
+            layers_[layer].parameter_bytes += static_cast<std::int64_t>(item.value().nbytes());
     }
     profiled = this;
     // Keeps backward in this thread; for a GPU LibTorch would run it in another one.
@@ -152,7 +161,8 @@ void LayerProfile::begin(const at::RecordFunction& function) {
         move_to(layer_of_sequence(function.seqNr()));
         return;
     }
-    const auto own = layer_of_inputs(function);
+    const auto own = nn::is_attention(function) ? std::optional(current_ | 1U)  // without weights
+                                                : layer_of_inputs(function);
     const std::size_t layer = own.value_or(current_);
     if (own && last_used_ != own) ++layers_[layer].calls;
     if (own) last_used_ = own;

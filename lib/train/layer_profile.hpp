@@ -1,5 +1,5 @@
 // --profile layers: forward and backward time by layer. A layer is a module with its own parameters
-// and the operations after it until the next such module: activations, pooling, the loss.
+// and the operations after it until the next one, or attention (scaled_dot_product_attention).
 #pragma once
 
 #include <ATen/record_function.h>
@@ -33,8 +33,8 @@ struct LayerTimes {
 
 /// Forwards phases to `sink`, and attributes the time between the starts of consecutive operations
 /// to layers, so that layer times add up to phase times. A forward operation belongs to the layer
-/// whose parameter was used last, a backward operation to the layer of the forward operation that
-/// it differentiates. Profiles the constructing thread; only one profile may exist at a time.
+/// or the attention used last, a backward operation to the layer of the forward operation that it
+/// differentiates. Profiles the constructing thread; only one profile may exist at a time.
 class LayerProfile final : public base::PhaseSink, base::Immovable {
   public:
     /// `wait` is called at each operation and synchronises the GPU; empty on a CPU.
@@ -48,7 +48,7 @@ class LayerProfile final : public base::PhaseSink, base::Immovable {
     void restart();
     /// Non-empty micro-batches so far.
     std::int64_t batches() const { return batches_; }
-    /// In the order of the model's parameters, equal on all ranks; includes unused layers.
+    /// In the parameters' order, each before its attention; equal on all ranks, unused ones too.
     const std::vector<LayerTimes>& layers() const { return layers_; }
 
   private:

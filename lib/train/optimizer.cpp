@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.hpp"
 #include "train/tensor_view.hpp"
@@ -16,8 +17,11 @@ namespace {
 class Clipping final : public Optimizer {
   public:
     Clipping(std::unique_ptr<Optimizer> optimizer, std::vector<torch::Tensor> parameters,
-             double max_norm)
-        : inner_(std::move(optimizer)), parameters_(std::move(parameters)), max_norm_(max_norm) {}
+             double max_norm, std::function<double(double)> sum)
+        : inner_(std::move(optimizer)),
+          parameters_(std::move(parameters)),
+          max_norm_(max_norm),
+          sum_(std::move(sum)) {}
 
     void step() override {
         clip();
@@ -35,14 +39,21 @@ class Clipping final : public Optimizer {
         std::vector<torch::Tensor> gradients;
         for (const auto& parameter : parameters_)
             if (parameter.grad().defined()) gradients.push_back(parameter.grad());
+        torch::Tensor norm = torch::zeros({}, torch::kDouble);
+        if (!gradients.empty())
+            norm = at::linalg_vector_norm(torch::stack(at::_foreach_norm(gradients)));
+        if (sum_) {  // also on a rank without gradients
+            const auto mine = norm.item<double>();
+            norm.fill_(std::sqrt(sum_(mine * mine)));
+        }
         if (gradients.empty()) return;
-        const auto norm = at::linalg_vector_norm(torch::stack(at::_foreach_norm(gradients)));
         at::_foreach_mul_(gradients, (max_norm_ / (norm + 1e-6)).clamp_max(1.0));
     }
 
     std::unique_ptr<Optimizer> inner_;
     std::vector<torch::Tensor> parameters_;
     double max_norm_;
+    std::function<double(double)> sum_;
 };
 
 }  // namespace
@@ -92,8 +103,10 @@ std::vector<torch::Tensor> zeros_of(const std::vector<torch::Tensor>& parameters
 }
 
 std::unique_ptr<Optimizer> clipping(std::unique_ptr<Optimizer> optimizer,
-                                    std::vector<torch::Tensor> parameters, double max_norm) {
-    return std::make_unique<Clipping>(std::move(optimizer), std::move(parameters), max_norm);
+                                    std::vector<torch::Tensor> parameters, double max_norm,
+                                    std::function<double(double)> sum) {
+    return std::make_unique<Clipping>(std::move(optimizer), std::move(parameters), max_norm,
+                                      std::move(sum));
 }
 
 bool suit_our_ops(const std::vector<torch::Tensor>& parameters) {

@@ -71,9 +71,11 @@ std::vector<torch::Tensor> zeros_of(const std::vector<torch::Tensor>& parameters
 /// Returns `optimizer` with a step() that first scales the gradients of all `parameters` in place
 /// so that their common 2-norm is at most `max_norm`, as torch.nn.utils.clip_grad_norm_: by
 /// max_norm / (norm + 1e-6), if that is below 1. Gradients must be summed over ranks already; no
-/// value is read from the device.
+/// value is read from the device. `sum`: if ranks hold parts of the gradients, sums a value over
+/// ranks; the norm is then that of all parts.
 std::unique_ptr<Optimizer> clipping(std::unique_ptr<Optimizer> optimizer,
-                                    std::vector<torch::Tensor> parameters, double max_norm);
+                                    std::vector<torch::Tensor> parameters, double max_norm,
+                                    std::function<double(double)> sum = {});
 
 /// Whether ranklab's kernels can update these parameters: fp32 or fp64 on the CPU.
 bool suit_our_ops(const std::vector<torch::Tensor>& parameters);

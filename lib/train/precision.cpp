@@ -136,8 +136,10 @@ torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {
     return (narrow ? loss.to(torch::kFloat) : loss) * static_cast<double>(scale_);
 }
 
-bool GradScaler::step(const std::vector<torch::Tensor>& parameters, Optimizer& optimizer) {
-    const bool found_inf = unscale(parameters);
+bool GradScaler::step(const std::vector<torch::Tensor>& parameters, Optimizer& optimizer,
+                      const std::function<bool(bool)>& any_rank) {
+    bool found_inf = unscale(parameters);
+    if (any_rank) found_inf = any_rank(found_inf);
     if (!found_inf) optimizer.step();
     update(found_inf);
     return !found_inf;

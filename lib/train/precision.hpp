@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -107,8 +108,10 @@ class GradScaler {
     /// loss x scale, at least in fp32, for backward.
     torch::Tensor scaled(const torch::Tensor& loss) const;
     /// Divides the parameters' gradients in place, makes the optimizer's step if all are finite,
-    /// and adapts the scale. Returns whether it made the step. Blocks on the device.
-    bool step(const std::vector<torch::Tensor>& parameters, Optimizer& optimizer);
+    /// and adapts the scale. Returns whether it made the step. Blocks on the device. `any_rank`: if
+    /// ranks hold different gradients, tells all whether one has found an inf or NaN.
+    bool step(const std::vector<torch::Tensor>& parameters, Optimizer& optimizer,
+              const std::function<bool(bool)>& any_rank = {});
 
     double scale() const { return static_cast<double>(scale_); }
     /// Steps since the scale last changed.

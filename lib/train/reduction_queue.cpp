@@ -32,14 +32,18 @@ bool is_streamed(const comm::BufferView& buffer) {
 class Reduction {
   public:
     Reduction(comm::Communicator& comm, comm::BufferView buffer, Transfer transfer,
-              std::size_t piece_bytes)
+              std::size_t piece_bytes, const std::function<comm::Request()>& start)
         : comm_(comm),
           rest_(buffer),
           transfer_(is_streamed(buffer) ? Transfer::background : transfer) {
         const std::size_t piece =
             is_streamed(buffer) ? buffer.count : piece_bytes / comm::size_of(buffer.dtype);
         piece_ = std::max<std::size_t>(1, piece);
-        if (transfer_ == Transfer::blocking)
+        if (start) {
+            rest_.count = 0;
+            transfer_ = Transfer::background;
+            request_ = start();
+        } else if (transfer_ == Transfer::blocking)
             request_ = comm_.start_allreduce({&here_, 1, comm::DType::u8}, comm::ReduceOp::max);
         else
             start_piece();
@@ -112,11 +116,13 @@ std::size_t piece_of(Transfer transfer, std::size_t wanted) {
 // otherwise the caller of push, poll and finish.
 class ReductionQueue::Worker {
   public:
-    Worker(comm::Communicator& comm, Progress progress, Transfer transfer, std::size_t piece_bytes)
+    Worker(comm::Communicator& comm, Progress progress, Transfer transfer, std::size_t piece_bytes,
+           std::size_t most_under_way)
         : comm_(comm),
           progress_(progress),
           transfer_(transfer),
-          piece_bytes_(piece_of(transfer, piece_bytes)) {
+          piece_bytes_(piece_of(transfer, piece_bytes)),
+          most_under_way_(most_under_way) {
         if (progress_ == Progress::thread) thread_ = std::thread([this] { serve(); });
     }
     // Reductions are still under way here only if an error is ending the job. Abandons them instead
@@ -140,11 +146,12 @@ class ReductionQueue::Worker {
         next_ = started_ = 0;
         hurry_ = false;
     }
-    void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done) {
+    void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done,
+              std::function<comm::Request()> start) {
         const auto now = Clock::now();
         {
             const std::lock_guard lock(mutex_);
-            waiting_.push_back({buffer, std::move(done), nullptr});
+            waiting_.push_back({buffer, std::move(done), std::move(start), nullptr});
             stamps_.push_back(
                 {.bytes = buffer.bytes(), .ready = now, .start = {}, .moving = {}, .end = {}});
         }
@@ -163,12 +170,12 @@ class ReductionQueue::Worker {
         }
         changed_.notify_all();
     }
-    void finish() {
+    void wait(std::size_t count) {
         if (progress_ == Progress::thread) {
-            wait_for_thread();
+            wait_for_thread(count);
             return;
         }
-        for (start_what_may(); !under_way_.empty(); start_what_may()) {
+        for (start_what_may(); next_ < count; start_what_may()) {
             {
                 const base::Annotation mark("reduce a bucket");
                 under_way_.front().reduction->complete();
@@ -182,6 +189,7 @@ class ReductionQueue::Worker {
     struct Task {
         comm::BufferView buffer;
         std::function<void(std::exception_ptr)> done;
+        std::function<comm::Request()> start;
         std::unique_ptr<Reduction> reduction;
         std::unique_ptr<base::Annotation> mark = {};  // shows the reduction in a trace
     };
@@ -189,7 +197,7 @@ class ReductionQueue::Worker {
     // mutex_ must be locked.
     bool next_may_start() const {
         if (waiting_.empty()) return false;
-        return under_way_.empty() ||
+        return under_way_.size() < most_under_way_ ||
                (is_streamed(waiting_.front().buffer) && is_streamed(under_way_.back().buffer));
     }
     // Starts the next reduction if none is under way; in device memory starts all, in stream order.
@@ -203,24 +211,26 @@ class ReductionQueue::Worker {
             Task& task = under_way_.back();
             if (progress_ == Progress::thread && base::annotation_hooks.load() != nullptr)
                 task.mark = std::make_unique<base::Annotation>("reduce a bucket");
-            task.reduction =
-                std::make_unique<Reduction>(comm_, task.buffer, transfer_, piece_bytes_);
+            task.reduction = std::make_unique<Reduction>(comm_, task.buffer, transfer_,
+                                                         piece_bytes_, task.start);
             lock.lock();
         }
     }
     void complete_first() {
+        const Task task = std::move(under_way_.front());
+        under_way_.pop_front();
+        const auto now = Clock::now();
+        base::count_progress();
+        if (task.done) task.done(nullptr);
         {
             const std::lock_guard lock(mutex_);
             ReductionStamp& stamp = stamps_[next_++];
-            if (!is_streamed(under_way_.front().buffer)) {
-                stamp.moving = under_way_.front().reduction->moving();
-                stamp.end = Clock::now();
+            if (!is_streamed(task.buffer)) {
+                stamp.moving = task.reduction->moving();
+                stamp.end = now;
             }
         }
-        const auto done = std::move(under_way_.front().done);
-        under_way_.pop_front();
-        base::count_progress();
-        if (done) done(nullptr);
+        changed_.notify_all();
         start_what_may();
     }
     void advance() {
@@ -232,11 +242,12 @@ class ReductionQueue::Worker {
             if (task.reduction) task.reduction->abandon();
     }
 
-    void wait_for_thread() {
+    void wait_for_thread(std::size_t count) {
         hurry();
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return next_ == stamps_.size() || failure_; });
+        changed_.wait(lock, [&] { return next_ >= count || failure_; });
         if (failure_) std::rethrow_exception(failure_);
+        if (next_ < stamps_.size()) hurry_ = false;
     }
     void serve() {
         // Lets Linux lengthen a sleep by 1 us at most; the default is 50 us.
@@ -252,7 +263,6 @@ class ReductionQueue::Worker {
     bool wait_for_work() {
         if (!under_way_.empty()) return !nap_or_end();
         std::unique_lock lock(mutex_);
-        if (next_ == stamps_.size()) changed_.notify_all();
         changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
         return !ends_;
     }
@@ -279,7 +289,7 @@ class ReductionQueue::Worker {
     comm::Communicator& comm_;
     Progress progress_;
     Transfer transfer_;
-    std::size_t piece_bytes_;
+    std::size_t piece_bytes_, most_under_way_;
 
     std::mutex mutex_;  // guards the members up to failure_
     std::condition_variable changed_;
@@ -292,20 +302,21 @@ class ReductionQueue::Worker {
     std::exception_ptr failure_;
 
     // Only for the thread that calls MPI:
-    std::deque<Task> under_way_;  // at most one; in device memory several, ordered by a stream
+    std::deque<Task> under_way_;  // in device memory any number, ordered by a stream
     std::thread thread_;
 };
 
 ReductionQueue::ReductionQueue(comm::Communicator& comm, Progress progress, Transfer transfer,
-                               std::size_t piece_bytes)
-    : worker_(std::make_unique<Worker>(comm, progress, transfer, piece_bytes)) {}
+                               std::size_t piece_bytes, std::size_t most_under_way)
+    : worker_(std::make_unique<Worker>(comm, progress, transfer, piece_bytes, most_under_way)) {}
 ReductionQueue::~ReductionQueue() = default;
 
 void ReductionQueue::begin_step() {
     worker_->begin_step();
 }
-void ReductionQueue::push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done) {
-    worker_->push(buffer, std::move(done));
+void ReductionQueue::push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done,
+                          std::function<comm::Request()> start) {
+    worker_->push(buffer, std::move(done), std::move(start));
 }
 void ReductionQueue::hurry() {
     worker_->hurry();
@@ -313,8 +324,8 @@ void ReductionQueue::hurry() {
 void ReductionQueue::poll() {
     worker_->poll();
 }
-void ReductionQueue::finish() {
-    worker_->finish();
+void ReductionQueue::wait(std::size_t count) {
+    worker_->wait(count);
 }
 const std::vector<ReductionStamp>& ReductionQueue::stamps() const {
     return worker_->stamps();

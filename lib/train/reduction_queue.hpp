@@ -52,9 +52,10 @@ inline constexpr std::size_t kBackgroundPieceBytes = std::size_t{256} << 10;
 class ReductionQueue {
   public:
     /// Keeps a reference to `comm`. Sums large buffers in pieces of `piece_bytes` (0: the constant
-    /// above for `transfer`), one after another.
+    /// above for `transfer`), one after another. At most `most_under_way` operations are under way
+    /// at a time.
     ReductionQueue(comm::Communicator& comm, Progress progress, Transfer transfer,
-                   std::size_t piece_bytes = 0);
+                   std::size_t piece_bytes = 0, std::size_t most_under_way = 1);
     ~ReductionQueue();
 
     /// Clears the stamps of the last step. No reduction may be under way.
@@ -62,14 +63,19 @@ class ReductionQueue {
     /// Adds this rank's complete part of the next reduction. All ranks must push the same buffers
     /// in the same order. A reduction starts after the previous one has ended; in device memory at
     /// once, in the stream's order. The buffer must not be used until finish() returns. Calls
-    /// `done` once the buffer is summed or the reduction has failed.
-    void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done = {});
+    /// `done` once the buffer is summed or the reduction has failed. `start` starts another
+    /// operation than the sum on the same communicator.
+    void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done = {},
+              std::function<comm::Request()> start = {});
     /// Tells the thread that the caller only waits from now on, so that the thread stops sleeping.
     void hurry();
     /// Drives progress with Progress::poll; otherwise does nothing.
     void poll();
+    /// Waits until the first `count` operations since begin_step() are complete. Throws the
+    /// communicator's errors.
+    void wait(std::size_t count);
     /// Waits until all pushed buffers are summed. Throws the communicator's errors.
-    void finish();
+    void finish() { wait(stamps().size()); }
     /// In the order of push(); complete after finish().
     const std::vector<ReductionStamp>& stamps() const;
 

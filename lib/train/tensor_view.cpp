@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "train/bucket_plan.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -66,16 +65,20 @@ torch::Tensor laid_out_as(const torch::Tensor& like, const torch::Tensor& tensor
     return torch::empty_strided(like.sizes(), like.strides(), tensor.options()).copy_(tensor);
 }
 
-namespace {
-
-BucketPlan plan_of(const std::vector<torch::Tensor>& tensors, std::int64_t piece_bytes) {
+std::vector<GradientSize> sizes_of(const std::vector<torch::Tensor>& tensors) {
     std::vector<GradientSize> sizes;
     for (const auto& tensor : tensors)
         sizes.push_back(
             {static_cast<std::int64_t>(tensor.nbytes()), static_cast<int>(tensor.scalar_type())});
+    return sizes;
+}
+
+namespace {
+
+BucketPlan plan_of(const std::vector<torch::Tensor>& tensors, std::int64_t piece_bytes) {
     std::vector<std::size_t> order(tensors.size());
     std::iota(order.begin(), order.end(), 0);
-    return plan_buckets(sizes, order, piece_bytes, piece_bytes);
+    return plan_buckets(sizes_of(tensors), order, piece_bytes, piece_bytes);
 }
 
 // Calls work(parts of a piece, the tensors that they belong to) once per piece.

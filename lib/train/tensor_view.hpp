@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm/buffer.hpp"
+#include "train/bucket_plan.hpp"
 
 namespace ranklab::train {
 
@@ -27,6 +28,9 @@ torch::Tensor viewed_as(const torch::Tensor& flat, const torch::Tensor& like);
 
 /// `tensor` itself if it has the strides of `like`, otherwise a copy with them.
 torch::Tensor laid_out_as(const torch::Tensor& like, const torch::Tensor& tensor);
+
+/// The bytes and element types by which tensors are put into buckets.
+std::vector<GradientSize> sizes_of(const std::vector<torch::Tensor>& tensors);
 
 /// The message size of PyTorch's DataParallel.
 inline constexpr std::int64_t kPieceBytes = std::int64_t{10} << 20;

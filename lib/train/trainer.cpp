@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "train/sharded_sync.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -38,7 +39,7 @@ using base::Phase;
 
 Trainer::Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer,
                  base::PhaseSink& phases, BufferSync* buffers, GradScaler* scaler,
-                 comm::Communicator* branches)
+                 comm::Communicator* branches, ShardedSync* sharded)
     : model_(model),
       sync_(sync),
       phases_(phases),
@@ -47,6 +48,7 @@ Trainer::Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer,
       optimizer_(optimizer),
       buffers_(buffers),
       branches_(branches),
+      sharded_(sharded),
       reached_(parameters_.size()) {
     sync_.attach(parameters_);
     if (branches_ != nullptr)
@@ -65,6 +67,10 @@ void Trainer::broadcast_buffers(bool last_of_step) {
 torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool last) {
     const bool has_samples = batch.count() > 0;
     if (first_of_step_) reached_.assign(parameters_.size(), 0);
+    if (sharded_ != nullptr) {
+        const auto mark = phases_.phase(Phase::sync);
+        sharded_->begin_forward();
+    }
     broadcast_buffers(last);
     torch::Tensor loss;
     torch::Tensor weighted;
@@ -91,21 +97,24 @@ bool Trainer::update() {
             branches_->allreduce(comm::view(std::span(reached)), comm::ReduceOp::max);
     }
     const auto mark = phases_.phase(Phase::optimizer);
-    const auto step = [this] {
-        if (scaler_ != nullptr) return scaler_->step(parameters_, optimizer_);
-        optimizer_.step();
-        return true;
-    };
-    if (branches_ == nullptr) return step();
+    const auto& updated = sharded_ == nullptr ? parameters_ : sharded_->parts();
     // Put back afterwards, since a sync's gradients may be views of its buffers.
-    std::vector<torch::Tensor> gradients;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-        gradients.push_back(parameters_[i].grad());
-        if (reached[i] == 0) parameters_[i].mutable_grad().reset();
+    std::vector<std::pair<torch::Tensor, torch::Tensor>> left_out;
+    for (std::size_t i = 0; branches_ != nullptr && i < updated.size(); ++i) {
+        if (reached[sharded_ == nullptr ? i : sharded_->owners()[i]] != 0) continue;
+        left_out.emplace_back(updated[i], updated[i].grad());
+        updated[i].mutable_grad().reset();
     }
-    const bool stepped = step();
-    for (std::size_t i = 0; i < parameters_.size(); ++i)
-        parameters_[i].mutable_grad() = gradients[i];
+    std::function<bool(bool)> any_rank;
+    if (sharded_ != nullptr)
+        any_rank = [this](bool found) { return sharded_->sum_over_ranks(found ? 1 : 0) > 0; };
+    bool stepped = true;
+    if (scaler_ != nullptr)
+        stepped = scaler_->step(updated, optimizer_, any_rank);
+    else
+        optimizer_.step();
+    for (const auto& [tensor, gradient] : left_out) tensor.mutable_grad() = gradient;
+    if (sharded_ != nullptr) sharded_->end_update(stepped);
     return stepped;
 }
 

@@ -43,12 +43,12 @@ class Stepper {
 class Trainer : public Stepper {
   public:
     /// Keeps references to its arguments. Attaches `sync` to the model's trained parameters.
-    /// Without broadcasts of buffers `buffers` is null; without loss scaling `scaler` is null.
     /// `branches`, for a model with control flow: the ranks that agree on the parameters which a
     /// step has reached; the optimizer skips the others, as after PyTorch's find_unused_parameters.
+    /// `sharded`: `sync` if it shards the state; the optimizer then updates its parts.
     Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
             BufferSync* buffers = nullptr, GradScaler* scaler = nullptr,
-            comm::Communicator* branches = nullptr);
+            comm::Communicator* branches = nullptr, class ShardedSync* sharded = nullptr);
 
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
     bool update() override;
@@ -69,6 +69,7 @@ class Trainer : public Stepper {
     BufferSync* buffers_;
     bool first_of_step_ = true;
     comm::Communicator* branches_;
+    ShardedSync* sharded_;
     std::vector<std::uint8_t> reached_;  // by this rank's backwards of the step; by parameter
     std::unique_ptr<GradientHooks> hooks_;
 };
@@ -81,8 +82,7 @@ struct EvaluationSums {
 };
 
 /// Evaluates the samples `part` in batches of config.batch. Calls `goes_on`, if given, `turns`
-/// times (equal on all ranks), so that the ranks can agree to stop. Stops if `goes_on` returns
-/// false; the sums are then incomplete.
+/// times (equal on all ranks). If `goes_on` returns false, stops with incomplete sums.
 EvaluationSums evaluate(nn::Model& model, const data::Source& source, base::Share part,
                         const data::Loader::Config& config, const InputConverter& convert,
                         const std::function<bool()>& goes_on = {}, std::int64_t turns = 0);

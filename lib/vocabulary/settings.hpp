@@ -106,7 +106,7 @@ struct TrainingSettings {
     double bucket_cap_mb = 25;
     std::optional<std::string> buckets, progress, transfer;
     std::string compress = "none";
-    std::int64_t accumulate = 1;
+    std::int64_t accumulate = 1, zero = 0, prefetch_blocks = 1;
     bool no_broadcast_buffers = false;
     std::optional<std::int64_t> overlap_steps;
     std::optional<std::string> inject_delay;

@@ -95,23 +95,21 @@ void add_output(Schema& rows) {
               "nccl-tests: add the columns i_min i_max i_p99 i_cv% of the calls' times");
 }
 
-Schema made_collectives_settings() {
-    Schema rows;
-    add_work(rows);
-    add_sizes(rows);
-    add_measuring(rows);
-    add_output(rows);
-    rows.no_option({"t", "ngpus", "nthreads"},
-                   "each rank has one GPU and one thread: mpirun -n N ranklab comm")
-        .no_option({"x"}, "use -w for the warm-up")
-        .no_option({"m"}, "use -b and -e for the smallest and largest message");
-    return rows;
-}
-
 }  // namespace
 
 const Schema& collectives_settings() {
-    static const Schema rows = made_collectives_settings();
+    static const Schema rows = [] {
+        Schema made;
+        add_work(made);
+        add_sizes(made);
+        add_measuring(made);
+        add_output(made);
+        made.no_option({"t", "ngpus", "nthreads"},
+                       "each rank has one GPU and one thread: mpirun -n N ranklab comm")
+            .no_option({"x"}, "use -w for the warm-up")
+            .no_option({"m"}, "use -b and -e for the smallest and largest message");
+        return made;
+    }();
     return rows;
 }
 

@@ -67,8 +67,8 @@ void add_views(Schema& rows) {
         .choice("profile", &S::profile, {"calls"},
                 "calls: calls and time of each part of the strategies, as cProfile's table")
         .text("trace", {&S::trace, Role::kept}, "FILE.json",
-              "write when each worker and rank did what in the last writing of each strategy, for "
-              "Perfetto and chrome://tracing")
+              "write a timeline of each worker and rank in the last repetition of each strategy, "
+              "for Perfetto and chrome://tracing")
         .excludes({.other = "read-only", .because = "writings are traced"});
 }
 
@@ -89,20 +89,18 @@ void add_hdf5(Schema& rows) {
         .flag("latest-format", &S::latest_format, "use the library's newest file format");
 }
 
-Schema made_storage_settings() {
-    Schema rows;
-    add_work(rows);
-    add_reading(rows);
-    add_measuring(rows);
-    add_views(rows);
-    add_hdf5(rows);
-    return rows;
-}
-
 }  // namespace
 
 const Schema& storage_settings() {
-    static const Schema rows = made_storage_settings();
+    static const Schema rows = [] {
+        Schema made;
+        add_work(made);
+        add_reading(made);
+        add_measuring(made);
+        add_views(made);
+        add_hdf5(made);
+        return made;
+    }();
     return rows;
 }
 

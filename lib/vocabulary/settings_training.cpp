@@ -264,7 +264,7 @@ void add_way(Schema& rows) {
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
         .needs({.other = "mode",
                 .values = {"ddp"},
-                .because = "only ddp, which runs at one rank, too, sums gradients over ranks",
+                .because = "only --mode ddp sums gradients over ranks; it also runs at one rank",
                 .own_property = "sums"})
         .choice("backend", {&S::backend, Role::coordination}, {},
                 "library that carries the gradients (default: nccl between GPUs, otherwise mpi)")
@@ -274,7 +274,7 @@ void add_way(Schema& rows) {
                    .own_property = "gpu-memory"})
         .excludes(
             {.other = "sync",
-             .because = "that --sync reduces in host memory; use --backend mpi, or --sync bucketed",
+             .because = "this --sync reduces in host memory; use --backend mpi, or --sync bucketed",
              .property = "host-memory",
              .own_property = "gpu-memory"})
         .real("bucket-cap-mb", {&S::bucket_cap_mb, Role::coordination}, {0.001, 1e6},
@@ -296,7 +296,7 @@ void add_way(Schema& rows) {
                 "or a thread (default: thread between hosts or with a spare core, otherwise none)")
         .formerly("progress")
         .excludes({.other = "sync",
-                   .because = "that --sync waits inside backward and needs --mpi-progress thread",
+                   .because = "this --sync waits inside backward and needs --mpi-progress thread",
                    .own = {"none", "poll"},
                    .property = "waits-in-backward"})
         .choice("transfer", {&S::transfer, Role::coordination, kFollowsRanks},
@@ -312,6 +312,30 @@ void add_way(Schema& rows) {
         .integer("accumulate", {&S::accumulate, kDecidesNumbers, kKeepsSampleWork}, {1, 100'000},
                  "micro-batches per step; gradients are summed over ranks after the last one")
         .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
+        .integer("zero", {&S::zero, Role::coordination, kDecidesNumbers}, {0, 3},
+                 "ZeRO stage: what the ranks shard instead of keeping it whole; 1: the optimizer's "
+                 "state; 2: gradients, too; 3: parameters, too (docs/sharding.md)")
+        .needs({.other = "mode",
+                .values = {"ddp"},
+                .because = "only ddp's ranks share a training state"})
+        .needs(
+            {.other = "sync", .because = "shards are parts of its buckets", .property = "shards"})
+        .needs({.other = "compress",
+                .values = {"none"},
+                .because = "shards are summed in the gradients' own type"})
+        .excludes({.other = "transfer",
+                   .values = {"blocking"},
+                   .because = "shards travel by non-blocking operations"})
+        .excludes({.other = "mpi-progress",
+                   .values = {"none", "poll"},
+                   .because = "gathers go on between two steps, by a thread"})
+        .excludes_each({"jit", "cuda-graph", "checkpoint", "ablation", "buckets"},
+                       "that option needs whole parameters and gradients on every rank")
+        .when_absent("0")
+        .integer("prefetch-blocks", {&S::prefetch_blocks, Role::coordination}, {0, 1000},
+                 "blocks that --zero 3 gathers ahead of the block in use")
+        .needs({.other = "zero", .values = {"3"}, .because = "other stages have no blocks"})
+        .when_absent("1")
         .flag("no-broadcast-buffers",
               {&S::no_broadcast_buffers, Role::coordination, kDecidesNumbers},
               "keep each rank's own BatchNorm statistics, instead of broadcasting rank 0's before "
@@ -387,25 +411,23 @@ void add_checks(Schema& rows) {
         .needs({.other = "checkpoint"});
 }
 
-Schema made_training_settings() {
-    Schema rows;
-    add_work(rows);
-    add_length(rows);
-    add_optimizer(rows);
-    add_input(rows);
-    add_ablation(rows);
-    add_rate(rows);
-    add_speed(rows);
-    add_way(rows);
-    add_views(rows);
-    add_checks(rows);
-    return rows;
-}
-
 }  // namespace
 
 const Schema& training_settings() {
-    static const Schema rows = made_training_settings();
+    static const Schema rows = [] {
+        Schema made;
+        add_work(made);
+        add_length(made);
+        add_optimizer(made);
+        add_input(made);
+        add_ablation(made);
+        add_rate(made);
+        add_speed(made);
+        add_way(made);
+        add_views(made);
+        add_checks(made);
+        return made;
+    }();
     return rows;
 }
 

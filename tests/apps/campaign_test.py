@@ -70,6 +70,7 @@ class Campaign(cli.Case):
         questions = IO.replace("[files]", "[more]").replace("files = 4", "files = 400") + "worth = 1\n"
         said = self.campaign("run", text=HEAD + IO + questions).stdout
         self.assertRegex(" ".join(said.split()), r" worth it undecided: label = small-more, .* is 0\.\d+ times")
+        self.assertIn("Is small-more at least 1 times as fast as the other sections?", (self.folder / "campaigns/small/page.html").read_text())
         self.assertSays(self.campaign("plan", text=HEAD + IO + "worth = -1\n", code=2), 2, "[files]", "worth")
 
 

@@ -146,6 +146,12 @@ class OtherHosts(Doctoring):
 
     DOCTOR = ("doctor", "--threads", "1", "--json")
 
+    def test_an_idle_network_between_hosts(self):
+        root = self.system("fast", {**STEADY, "sys/class/infiniband/mlx5_0/ports/1/state": "4: ACTIVE"})
+        result = self.on_hosts(*self.DOCTOR, roots=(root, root))
+        self.assertIn("mlx5_0", self.finding(result, "network-by-sockets")["what"])
+        self.assertIn("mlx5_0", json.loads(result.stdout)["facts"]["libraries"]["network"])
+
     def test_another_library(self):
         found = self.finding(self.on_hosts(*self.DOCTOR, env=self.other_host(OTHER_HOST_MPI="Open MPI v5.0.3")), "different-libraries")  # no library on this machine has this version
         self.assertRegex(found["what"], r"rank 1\b.*v5\.0\.3.*rank 0\b.*MPI")

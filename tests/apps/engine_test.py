@@ -126,7 +126,7 @@ class WrongSums(cli.Case):
 class LateRank(RunCase):
     def test_a_delay_is_found_with_its_rank_and_phase(self):
         _, run = self.run_and_read("--steps", 12, "--inject-delay", "1:backward:40", "--evaluate", "off", "--overlap-steps", 0, ranks=2)
-        self.assertTrue([warning for warning in run.warnings if re.match(r"rank 1 on \S+ came last in .* backward phase", warning)], run.warnings)
+        self.assertTrue([warning for warning in run.warnings if re.match(r"rank 1 on \S+ arrived last in .* backward phase", warning)], run.warnings)
         waiting = run.tables["waiting"]
         self.assertGreater(waiting["came_last_share"][1], 0.8)
         self.assertGreater(waiting["waited_for_others_s"][0], 0.02)

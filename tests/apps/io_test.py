@@ -369,13 +369,14 @@ class Lanes(Case):
 
     def test_calls_are_sorted_by_their_own_time(self):
         calls = self.ladder["tables"]["calls"]
-        rows = list(zip(calls["strategy"], calls["call"], calls["calls"], calls["own_s"], calls["per_call_s"]))
+        rows = list(zip(calls["strategy"], calls["call"], calls["calls"], calls["own_s"], calls["per_call_s"], calls["longest_s"]))
         for run in self.runs:
             mine = [row for row in rows if row[0] == run["config"]["strategy"]]
             phases = run["tables"]["io_phases"]
             self.assertEqual({row[1]: row[2:4] for row in mine}, dict(zip(phases["phase"], zip(phases["calls"], phases["total_s"]))))
             self.assertEqual([row[3] for row in mine], sorted((row[3] for row in mine), reverse=True))
             for row in mine: self.assertAlmostEqual(row[4] * max(1, row[2]), row[3], 12)
+            self.assertEqual([row for row in mine if row[5] < row[4] * (1 - 1e-9)], [], "the longest call is shorter than the mean")
         self.assertEqual(len(re.findall(r"(?m)^  process-pool +\S+ +\d+ +\S+ (?:s|ms|us) ", self.result.stdout)), sum(row[0] == "process-pool" for row in rows))
 
     def test_a_file_of_another_kind_is_refused(self):

@@ -133,6 +133,10 @@ class Kinds(cli.Case):
                 with h5py.File(self.folder / f"{name}.h5") as file:
                     (run,) = file["runs"].values()
                     self.assertEqual(run["tables/layers"]["forward_flops"].sum(), 3 * flops)
+                    attention = {row["layer"].decode(): int(row["forward_flops"]) for row in run["tables/layers"] if b"attention" in row["layer"]}
+                # Of 3 samples: two products over all pairs of 16 tokens, in 32 channels.
+                expected = {f"encoder.layers.{i}.attention": 3 * 2 * 2 * 16 * 16 * 32 for i in range(2)}
+                self.assertEqual(attention, expected if name == "transformer" else {})
 
     def test_a_mode_that_a_trace_has_fixed_is_named(self):
         class Recurrent(nn.Module):
@@ -189,9 +193,9 @@ class Kinds(cli.Case):
         odd, even = ("--train-samples", 9, "--validation-samples", 4, "--epochs", 1), ("--train-samples", 8, "--validation-samples", 4, "--epochs", 1)
         for name in ("squeezes", "norm"):
             with self.subTest(name):
-                self.assertSays(self.train(name, *odd), 2, "batch 5 of an epoch has 1", "--batch-size", "--sharding")
-                self.assertSays(self.train(name, *even, "--batch-size", 1), 2, "batch 1 of an epoch has 1", "--batch-size")
-                self.assertSays(self.train(name, *odd[:1], 18, *odd[2:], "--sharding", "exact", ranks=2), 2, "has 1 sample", "--sharding")
+                self.assertSays(self.train(name, *odd), 2, "batch 5 of an epoch has only 1 sample", "--batch-size", "--sharding")
+                self.assertSays(self.train(name, *even, "--batch-size", 1), 2, "batch 1 of an epoch has only 1 sample", "--batch-size")
+                self.assertSays(self.train(name, *odd[:1], 18, *odd[2:], "--sharding", "exact", ranks=2), 2, "has only 1 sample", "--sharding")
                 self.assertVerified(name, *even)
         self.assertSays(self.train("squeezes", *even[:2], "--validation-samples", 5, "--eval-batch-size", 4, "--epochs", 1), 2, "last batch of an evaluation")
         self.assertVerified("norm", *even[:2], "--validation-samples", 5, "--eval-batch-size", 4, "--epochs", 1)

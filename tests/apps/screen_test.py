@@ -47,8 +47,8 @@ class AnswerTest(ScreenCase):
     @needs_train
     def test_of_a_training(self):
         text = self.check((*TRAIN, "--steps", 5), parts=("  breakdown ", "  verified ", "5 counted"))
-        self.assertNotIn("a first look", text)
-        self.check(TRAIN, parts=("# steps: 100\n", "a first look of 100 steps", "100 counted"))
+        self.assertNotIn("steps, the default", text)
+        self.check(TRAIN, parts=("# steps: 100\n", "only 100 steps, the default", "100 counted"))
         self.check((*TRAIN, "--steps", 5, "--verbose"), 3, but=("# ",), parts=("\nMeasurements\n", "\nverification\n"))
 
 

@@ -55,7 +55,7 @@ class Text(cli.Case):
 class Training(cli.Case):
     def train(self, *words, ranks=1):
         return cli.ranklab("train", "--model", "llama-debug", "--width", 16, "--sequence-length", 16, "--data", "tokens", "--batch-size", 2, "--steps", 3,
-                           "--warmup", 0, "--threads", 1, "--overlap-steps", 0, "--peak-tflops", 0.5, *words, ranks=ranks, cwd=self.folder)
+                           "--warmup", 0, "--threads", 1, "--overlap-steps", 0, "--peak-tflops", 0.5, "--profile", "layers", *words, ranks=ranks, cwd=self.folder)
 
     def test_the_formats_train_alike_and_tokens_are_counted(self):
         tokens = np.random.default_rng(1).integers(0, 2048, 2000)
@@ -69,7 +69,15 @@ class Training(cli.Case):
             with h5py.File(self.folder / f"{name}.h5") as file:
                 (run,) = file["runs"].values()
                 losses.append(run["samples/train_loss"][()])
+                layers = {row["layer"].decode(): int(row["forward_flops"]) for row in run["tables/layers"]}
                 samples, rate, mfu = (run[f"samples/{one}"][()] for one in ("throughput_samples_per_s", "tokens_per_s", "mfu_percent"))
+        for i in range(6):  # 2 samples: two products over all pairs of 16 tokens, in 16 channels
+            self.assertEqual(layers[f"layers{i}.attention"], 2 * 2 * 2 * 16 * 16 * 16)
+        self.assertIn("FLOPs per token (6 N + 12 layers x heads x head x tokens", result.stdout)
+        page = cli.ranklab("report", "text.npy.h5", "--format", "html", "--output", "page.html", cwd=self.folder)
+        self.assertCode(page, 0)
+        for text in (result.stdout, (self.folder / "page.html").read_text()):
+            self.assertRegex(" ".join(text.split()), r"tokens/s; MFU [\d.]+ % of 0\.5 TFLOP/s \(--peak-tflops\)")
         shown = cli.ranklab("report", "text.npy.h5", "--format", "json", cwd=self.folder)
         flops = float(json.loads(shown.stdout)["runs"][0]["context"]["training"]["flops_per_token"])
         np.testing.assert_array_equal(losses[0], losses[1])
@@ -92,8 +100,7 @@ class Training(cli.Case):
         self.assertCode(result, 0)
         shown = cli.ranklab("report", "--format", "json", cwd=self.folder)
         (run,) = json.loads(shown.stdout)["runs"]
-        self.assertRegex(run["context"]["training"]["peak_source"], r"threads waited for a core for \d+ %")
-        self.assertIn("MFU may be too high", str(run["warnings"]))
+        self.assertRegex(run["context"]["training"]["peak_source"], r"too low: they waited for a core for \d+ %")
 
     def test_a_wrong_file_is_one_sentence_with_the_place(self):
         tokens = np.arange(400) % 2000

@@ -310,8 +310,9 @@ class Epochs(RunCase):
         rows = re.findall(r"(?m)^  (\d) +\S+ m?s ", result.stdout)
         self.assertEqual(rows, ["1", "2"])
         self.assertRegex(result.stdout, r"(?m)^  epoch +time +step +samples/s +loss ")
+        self.assertIn("  24 steps per epoch: 96 samples in batches of 4 (4 per rank); ", result.stdout)
         self.assertRegex(result.stdout, r"(?m)^  total +\S+ m?s ")
-        self.assertRegex(result.stdout, r"(?m)^  used +\S+ .*CPU")
+        self.assertRegex(" ".join(result.stdout.split()), rf" used \S+ m?s of wall time, .*, at most {run.rows['threads']['median']:.0f} threads per rank, ")
 
     def test_a_cut_epoch_is_in_no_epoch_time(self):
         _, cut = self.run_and_read(*self.WORDS, "--steps", 30, "--warmup", 0)  # 24 steps make an epoch

@@ -2,7 +2,7 @@
 
 The word of a fence says how its block is used:
     sh          run by a shell, in one folder per page; exit code 0
-    sh setup    not run: it made this build
+    sh setup    not run: it made this build, or needs packages that the tests lack
     sh gpu      each training as a dry run, without a GPU
     sh slurm    job scripts must exist; `srun` starts its command as a dry run
     text        lines of the preceding block's output, in this order: `...` matches anything, a number any number"""

@@ -3,8 +3,8 @@ program, in turn.
 
   compare_pairs.py [--pairs 40] [--slower 10] [--load]
 
---slower P: side B is P % slower (--inject-delay); at least nine tenths of the pairs must be firm and worse. Without it: the sides are
-equal, and at most 2 of 40 pairs may be firm in either, the same ones in both. --load: other processes compute in bursts meanwhile. Exit code 4 otherwise.
+--slower P: steps of both sides are mostly an injected delay, since a shared machine's own speed changes by a tenth between two runs, and
+side B's is P % longer; at least nine tenths of the pairs must be firm and worse. Without it: the sides are equal, and at most 2 of 40 pairs may be firm in either, the same ones in both. --load: other processes compute in bursts meanwhile. Exit code 4 otherwise.
 """
 
 import json
@@ -19,21 +19,22 @@ sys.path.insert(0, str(paired.HERE.parent / "support"))
 import known_causes  # noqa: E402
 import ranklab_cli as cli  # noqa: E402
 
-WORK = ("--model", "mnist-cnn", "--data", "synthetic", "--batch-size", 64, "--steps", 20, "--threads", 1)
+WORK = ("--model", "mnist-cnn", "--data", "synthetic", "--steps", 20, "--threads", 1)
+STEP_MS = 60
 REAL = cli.environment(RANKLAB_SYSTEM_ROOT="/")
 
 
 def compared(folder, rounds, delay_ms):
     """Runs both sides in turn; returns compare's answer, its row of the rate, and whether report's best is firm."""
-    delay = {"A": (), "B": ("--inject-delay", f"0:forward:{delay_ms:.2f}") if delay_ms else ()}
+    delay = {side: ("--inject-delay", f"0:forward:{ms}") if ms else () for side, ms in delay_ms.items()}
 
     def measure(side):
-        done = cli.ranklab("train", *WORK, *delay[side], "--label", side, "--output", "p.h5", "--quiet", cwd=folder, env=REAL)
+        done = cli.ranklab("train", *WORK, "--batch-size", 4 if delay[side] else 64, *delay[side], "--label", side, "--output", "p.h5", "--quiet", cwd=folder, env=REAL)
         if done.code != 0:
             sys.exit(str(done))
 
     paired.in_turn("AB", rounds, measure)
-    ignored = ("--ignore", "inject-delay") if delay_ms else ()
+    ignored = ("--ignore", "inject-delay") if any(delay_ms.values()) else ()
     shown = cli.ranklab("compare", "--file", "p.h5", "label:A", "label:B", *ignored, "--format", "json", cwd=folder, env=REAL)
     (row,) = [row for row in json.loads(shown.stdout)["groups"][0]["rows"] if row["measurement"] == "throughput_samples_per_s"]
     best = cli.ranklab("report", "p.h5", "--group-by", "label", "--format", "json", cwd=folder, env=REAL)
@@ -47,7 +48,7 @@ def main():
     parser.add_argument("--slower", type=float, default=0, metavar="PERCENT")
     parser.add_argument("--load", action="store_true")
     args = parser.parse_args()
-    delay_ms = args.slower / 100 * paired.median_step_s(args, WORK[:-2]) * 1e3
+    delay_ms = {"A": STEP_MS, "B": STEP_MS * (1 + args.slower / 100)} if args.slower else {"A": 0, "B": 0}
     stop = threading.Event()
     if args.load:
         threading.Thread(target=known_causes.disturb, args=(stop,), daemon=True).start()

@@ -1,9 +1,10 @@
 """Compares `ranklab train --model llama-debug` with the same network in PyTorch, eager and compiled, with fused AdamW, rms_norm and SDPA, in
 alternating rounds on one repeated batch. A benchmark, not a test: read README.md before comparing machines.
 
-  language_vs_pytorch.py [--rounds 7] [--threads 2] [--batch-size 8] [--length 256] [--json FILE]
+  language_vs_pytorch.py [--rounds 7] [--threads 2] [--batch-size 8] [--length 256] [--allocator] [--json FILE]
 
-Run it with the Python of ./bootstrap (torch, h5py; torch.compile needs a C++ compiler). The time is the median step after the warm-up.
+Run it with the Python of ./bootstrap (torch, h5py); torch.compile needs a C++ compiler and the packages jinja2, networkx and filelock. The time is
+the median step after the warm-up. --allocator gives PyTorch ranklab's allocator settings, too.
 Exit code 4 if a target is missed.
 """
 
@@ -19,28 +20,16 @@ GOALS = {"eager": 1.05, "compile": 0.95}  # of ranklab's rate over PyTorch's
 
 def pytorch(args):
     """One side, in a process of its own: prints the median step in seconds."""
-    sys.path.append(str(paired.HERE.parent / "support"))
+    sys.path.append(str(paired.HERE.parent / "gpu"))
     import language_twins
     import torch
     from torch.nn import functional as F
 
-    def sdpa(q, k, v):
-        q, k, v = (t.transpose(1, 2) for t in (q, k, v))
-        return F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
-
-    def rms_norm(self, x):
-        return F.rms_norm(x, self.weight.shape, self.weight, 1e-5)
-
-    def rotated(x):
-        return torch.view_as_real(torch.view_as_complex(x.unflatten(3, (-1, 2))) * factors).flatten(3)
-
-    angles = torch.arange(args.length)[:, None] * 500000.0 ** -(torch.arange(0, 16, 2) / 16)
-    factors = torch.polar(torch.ones_like(angles), angles)[:, None]
-    language_twins.attention, language_twins.rotated, language_twins.RmsNorm.forward = sdpa, rotated, rms_norm
+    language_twins.fast(args.length, 16)
     torch.set_num_threads(args.threads)
     _, make = language_twins.TWINS["llama-debug"]
     net = make(args.length)
-    optimizer = torch.optim.AdamW(net.parameters(), lr=8e-4, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1, fused=True)
+    optimizer = language_twins.adamw(net.parameters(), lr=8e-4, fused=True)
     step_of = torch.compile(net) if args.side == "compile" else net
     tokens = torch.randint(0, 2048, (args.batch_size, args.length + 1))
     times = []
@@ -60,7 +49,7 @@ def measure(args, side):
         return paired.median_step_s(args, ["--model", "llama-debug", "--sequence-length", args.length, "--batch-size", args.batch_size, "--data", "synthetic",
                                            "--input", "synthetic", "--mode", "single", "--steps", args.steps, "--warmup", 3, "--peak-tflops", 1])
     command = [sys.executable, __file__, "--side", side, "--threads", args.threads, "--batch-size", args.batch_size, "--length", args.length, "--steps", args.steps]
-    return json.loads(paired.run(command, paired.environment(args.threads)))["step_s"]
+    return json.loads(paired.run(command, paired.environment(args.threads, args.allocator)))["step_s"]
 
 
 def main():
@@ -68,6 +57,7 @@ def main():
     parser.add_argument("--batch-size", type=int, default=8)
     parser.add_argument("--length", type=int, default=256)
     parser.add_argument("--steps", type=int, default=15)
+    parser.add_argument("--allocator", action="store_true", help="PyTorch with ranklab's allocator settings")
     parser.add_argument("--side", choices=GOALS, help="internal: one side")
     args = parser.parse_args()
     if args.side:

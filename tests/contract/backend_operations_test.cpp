@@ -5,6 +5,7 @@
 #include <array>
 
 #include "backend_fixture.hpp"
+#include "base/error.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -131,6 +132,29 @@ TEST_P(Operations, StartAndWaitGiveTheSame) {
             this->expect_result(made, operation, 1001, "start");
         }
     });
+}
+
+// Both are under way at once, and end in the other order.
+TEST_P(Operations, ShardsTravelInTheBackground) {
+    for_each_type([&](auto type) {
+        using T = decltype(type);
+        for (const auto count : kCounts) {
+            const auto scatter = this->template out_of_place<T>(Operation::reduce_scatter, count);
+            const auto gather = this->template out_of_place<T>(Operation::allgather, count);
+            auto first = comm_->start_reduce_scatter(scatter.transfer.send,
+                                                     scatter.transfer.receive, ReduceOp::sum);
+            auto second = comm_->start_allgather(gather.transfer.send, gather.transfer.receive);
+            second.wait();
+            first.wait();
+            this->expect_result(scatter, Operation::reduce_scatter, count, "started");
+            this->expect_result(gather, Operation::allgather, count, "started");
+        }
+    });
+    const auto part = place(std::vector<float>(3)),
+               whole = place(std::vector<float>(3 * ranks() + 1));
+    EXPECT_THROW(comm_->start_allgather(part.view(), whole.view()), base::Error);
+    EXPECT_THROW(comm_->start_reduce_scatter(whole.view(), part.view(), ReduceOp::sum),
+                 base::Error);
 }
 
 TEST_P(Operations, WorkInPlace) {

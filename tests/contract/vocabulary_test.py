@@ -22,7 +22,8 @@ PROGRAMS = {
     "train": (((*SMALL, "--steps", 8, "--overlap-steps", 6, "--sync", "bucketed"), 2),
               ((*SMALL, "--epochs", 1, "--checkpoint", "kept", "--precision", "bf16"), 1),
               ((*SMALL, "--steps", 12, "--target-ci", "90%", "--mode", "dp", "--workers", 1), 1),
-              ((*SMALL, "--steps", 4, "--repetitions", 1, "--ablation"), 2)),
+              ((*SMALL, "--steps", 4, "--repetitions", 1, "--ablation"), 2),
+              ((*SMALL, "--steps", 4, "--zero", 3), 2)),
     "io": ((("--strategy", "all", "-n", 4, "-s", 12, "-i", 2, "--workers", 2, "-e"), 2),
            (("--strategy", "binary", "-n", 6, "-s", 12, "-i", 6, "--target-ci", "90%", "--cold", "--rename"), 1)),
     "comm": ((("--op", "all", "-n", 6, "-w", 1, "--sizes", "8", "--nonblocking"), 2),
@@ -109,10 +110,10 @@ def texts_of(page):
 def page_of(words, texts):
     code = "`{}`".format
     page = ("# All names\n\n"
-            "What runs store, name by name. What columns and facts mean is written here alone. The test\n"
-            "`contract.vocabulary` fails if a name of `lib/vocabulary` is missing; `--write` adds it.\n\n"
+            "All names that runs store, and their meaning. The test `contract.vocabulary` fails if a name of\n"
+            "`lib/vocabulary` is missing; `--write` adds it.\n\n"
             "## Measurements\n\n"
-            "*Better* says whether less or more is an improvement; neither: no direction is.\n\n")
+            "*Better* says whether less or more is an improvement, or neither.\n\n")
     page += table_of(("measurement", "unit", "kind", "better", "part of", "definition"),
                      ((code(row["name"]), row["unit"], row["kind"], row["better"],
                        code(row["part_of"]) if row["part_of"] else "", row["definition"].replace("|", "\\|"))
@@ -122,10 +123,10 @@ def page_of(words, texts):
         page += f"\n### `{table['name']}`: a row is {texts.get((table['name'], ''), '?')}\n\n"
         page += "".join(entry(row["name"], texts.get((table["name"], row["name"]), "?")) for row in table["columns"])
     page += ("\n## Facts of the context\n\n"
-             "*surroundings*: times depend on the fact; runs that differ in it are compared or pooled only with\n"
-             "`--ignore`. *work*: the fact describes the work; runs that differ in it are not compared. *noted*:\n"
-             "the fact may matter; a difference is named. *outcome*: the fact differs from run to run, or is a\n"
-             "result; it is not compared.\n\n")
+             "Each fact has a role in comparisons. *surroundings*: times depend on it; runs that differ in it are\n"
+             "compared or pooled only with `--ignore`. *work*: it describes the work; runs that differ in it are\n"
+             "not compared. *noted*: it may matter; a difference is shown. *outcome*: it differs from run to run,\n"
+             "or is a result, and is not compared.\n\n")
     page += "".join(entry(row["name"], f"({row['role']}) {texts.get(('', row['name']), '?')}") for row in words["facts"])
     return page
 

@@ -114,8 +114,20 @@ def volumes(count, edge, seed):
     return torch.stack(fields[0]), torch.stack(fields[1])
 
 
+def tokens(count, length, vocabulary, seed):
+    """Returns inputs and targets [count, length]: numbers below the vocabulary's size, of one stream per sample (data/sources/synthetic.cpp)."""
+    fields = []
+    for position in range(count):
+        state = mixed(mixed(mixed(seed)) ^ position)  # epoch 0
+        words = mix64(torch.arange(1, 2 * length + 1) * signed(GOLDEN) + signed(state))
+        fields.append(shifted(shifted(words, 32) * vocabulary + shifted((words & 0xFFFFFFFF) * vocabulary, 32), 32).view(2, length))
+    return torch.stack(fields, 1).unbind()
+
+
 def first_batch(model, count, edge=None, seed=1):
     """Returns (input, targets) of the network."""
+    if model == "gpt2-124m":
+        return tokens(count, edge or 1024, 50257, seed)
     if model == "unet3d":
         return volumes(count, edge or 64, seed)
     channels, edge, classes = (1, edge or 28, 10) if model == "mnist-cnn" else (3, edge or 224, 100)

@@ -3,6 +3,7 @@
 Modules have ranklab's order and initialisation, so that one seed gives equal weights.
 """
 
+import language_twins
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -102,18 +103,32 @@ class UNet(nn.Module):
         return torch.tanh(self.up[-1](x))
 
 
-# By model: a function that makes it with divided channels, its loss, and its published optimizer.
+def gpt2(width, tokens):
+    """GPT-2 124M as nanoGPT begins it, for samples of so many tokens (default: 1,024)."""
+    language_twins.fast()
+    network = language_twins.Gpt2(12, 12 // width, 768 // width, tokens or 1024)
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if name.endswith("bias"):
+                parameter.zero_()
+            elif parameter.dim() == 2:
+                parameter.normal_(0, 0.02 / 24**0.5 if name.endswith("proj.weight") else 0.02)
+    return network
+
+
+# By model: a function that makes it with divided channels and an edge, its loss, and its published optimizer.
 MODELS = {
-    "mnist-cnn": (lambda width: Net(), F.nll_loss, lambda p: torch.optim.Adadelta(p, lr=1.0)),
-    "resnet50": (lambda width: ResNet((3, 4, 6, 3), width), F.cross_entropy, lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9)),
-    "resnet152": (lambda width: ResNet((3, 8, 36, 3), width), F.cross_entropy, lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9)),
-    "unet3d": (lambda width: UNet(width), F.l1_loss, lambda p: torch.optim.Adam(p, lr=2e-4)),
+    "mnist-cnn": (lambda width, edge: Net(), F.nll_loss, lambda p: torch.optim.Adadelta(p, lr=1.0)),
+    "resnet50": (lambda width, edge: ResNet((3, 4, 6, 3), width), F.cross_entropy, lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9)),
+    "resnet152": (lambda width, edge: ResNet((3, 8, 36, 3), width), F.cross_entropy, lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9)),
+    "unet3d": (lambda width, edge: UNet(width), F.l1_loss, lambda p: torch.optim.Adam(p, lr=2e-4)),
+    "gpt2-124m": (gpt2, lambda scores, tokens: F.cross_entropy(scores.flatten(0, 1), tokens.flatten()), lambda p: language_twins.adamw(p, lr=6e-4, fused=True)),
 }
 
 
-def made(model, width=1, seed=1):
+def made(model, width=1, seed=1, edge=None):
     """Returns (network, loss, optimizer) with the initial weights of `ranklab train --model --width --seed`."""
     make, loss, optimizer = MODELS[model]
     torch.manual_seed(seed)
-    network = make(width)
+    network = make(width, edge)
     return network, loss, optimizer

@@ -142,7 +142,7 @@ def all_parts():
              [cpu, exact, small(["--precision", "fp64"], as_reference("cpu fp64", 1e-8)), small([], as_reference("cpu", 1e-3)),
               *(small(["--precision", p], learns()) for p in ("tf32", "bf16", "fp16")), small(["--memory-format", "channels-last"], as_reference("cpu", 1e-3))]),
         Part("optimizers", 40, "each optimizer's step on the GPU is the CPU's",
-             [*optimizer("adadelta"), *optimizer("adam"), *optimizer("sgd", "--lr", 0.05, "--momentum", 0.9)]),
+             [*optimizer("adadelta"), *optimizer("adam"), *optimizer("adamw"), *optimizer("sgd", "--lr", 0.05, "--momentum", 0.9)]),
         Part("graph", 50, "forward and backward as a recorded CUDA graph",
              [cpu, small(["--cuda-graph"], as_reference("cpu", 1e-3)), small(["--cuda-graph", "--precision", "fp16"], learns())]),
         Part("pinned", 40, "batches of a loader's threads, copied from pinned memory",

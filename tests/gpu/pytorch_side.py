@@ -34,7 +34,7 @@ class Training:
         torch.backends.cudnn.benchmark = True
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = self.precision == "tf32"
         batch = batches.first_batch(job["model"], job["batch"], job.get("edge"))
-        self.network, self.loss_of, make_optimizer = networks.made(job["model"], job.get("width", 1))
+        self.network, self.loss_of, make_optimizer = networks.made(job["model"], job.get("width", 1), edge=job.get("edge"))
         layout = {}
         if job.get("channels_last"):
             layout = {"memory_format": torch.channels_last_3d if batch[0].dim() == 5 else torch.channels_last}

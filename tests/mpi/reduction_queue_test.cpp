@@ -80,6 +80,35 @@ TEST_P(Queue, SumsWhatIsPushedStepAfterStep) {
     }
 }
 
+// Other operations than sums, two at a time; the second is pushed once the first is complete.
+TEST_P(Queue, MakesWhatItIsGiven) {
+    ReductionQueue queue(world(), GetParam().progress, GetParam().transfer, GetParam().piece_bytes,
+                         2);
+    const auto ranks = static_cast<std::size_t>(world().world_size());
+    const auto rank = static_cast<std::ptrdiff_t>(world().rank());
+    for (const std::size_t part : {std::size_t{1}, std::size_t{1009}}) {
+        queue.begin_step();
+        auto mine = values(part * ranks, world().rank(), 1);
+        std::vector<double> scattered(part), gathered(part * ranks);
+        queue.push(comm::view(std::span(mine)), {}, [&] {
+            return world().start_reduce_scatter(
+                comm::view(std::span(mine)), comm::view(std::span(scattered)), comm::ReduceOp::sum);
+        });
+        const auto all = sums(part * ranks, 1);
+        const std::vector<double> wanted(all.begin() + rank * std::ssize(scattered),
+                                         all.begin() + (rank + 1) * std::ssize(scattered));
+        queue.wait(1);
+        EXPECT_EQ(scattered, wanted);
+        queue.push(comm::view(std::span(gathered)), {}, [&] {
+            return world().start_allgather(comm::view(std::span(scattered)),
+                                           comm::view(std::span(gathered)));
+        });
+        queue.finish();
+        EXPECT_EQ(gathered, all);
+        EXPECT_EQ(queue.stamps().size(), 2U);
+    }
+}
+
 TEST_P(Queue, CallsBackOnceForEach) {
     auto queue = make(world());
     std::atomic<int> calls = 0;

@@ -1,12 +1,14 @@
 """PyTorch as the oracle of the language models: equal weights and tokens give equal losses at any number of ranks, with AdamW and clipping."""
 
 import re
+import sys
 
 import ranklab_cli as cli
 
 cli.need_train()
 h5py, np, torch = cli.modules("h5py", "numpy", "torch")
 
+sys.path.append(str(cli.SOURCE / "tests" / "gpu"))
 from language_twins import TWINS, adamw  # noqa: E402
 
 SIZES = {"gpt2-124m": 124439808, "gpt2-350m": 354823168, "gpt2-1558m": 1557611200, "llama-debug": 6163712, "llama3-1b": 1235814400, "llama3-8b": 8030261248}
@@ -45,7 +47,7 @@ class LanguageOracle(cli.Case):
         return net
 
     def losses_of(self, net, length, steps, batch, clip, lr=1e-3):
-        optimizer, losses = adamw(net, lr), []
+        optimizer, losses = adamw(net.parameters(), lr), []
         windows = torch.from_numpy(self.tokens.astype("int64"))
         for step in range(steps):
             rows = torch.stack([windows[i * length:(i + 1) * length + 1] for i in range(step * batch, (step + 1) * batch)])

@@ -1,7 +1,8 @@
-"""One rank of the DistributedDataParallel oracle: ddp_oracle_test.py starts one such process per rank with RANK and WORLD_SIZE, and
+"""One rank of the DistributedDataParallel oracle: torch_oracle.in_ddp starts one such process per rank with RANK and WORLD_SIZE, and
 reads the file of rank 0.
 
-Uses PyTorch's DistributedSampler, DistributedDataParallel over gloo, SGD and StepLR. One start runs several cases, since the
+Uses PyTorch's DistributedSampler, DistributedDataParallel over gloo, SGD and StepLR; with "shard" AdamW by ZeroRedundancyOptimizer
+or fully_shard. One start runs several cases, since the
 import takes longer than the training."""
 
 import argparse
@@ -13,6 +14,8 @@ import numpy as np
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
+from torch.distributed.fsdp import fully_shard
+from torch.distributed.optim import ZeroRedundancyOptimizer
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data.distributed import DistributedSampler
 
@@ -63,6 +66,38 @@ def train(case, images, labels):
     return found
 
 
+def train_sharded(case, images, labels):
+    """Returns {losses, parameters/NAME after the last step}, with AdamW as ranklab's, accumulation and clipping."""
+    net = make_twin(case["model"], case["seed"], torch.float64)
+    net.train()
+    groups = [{"params": [p for p in net.parameters() if p.dim() >= 2], "weight_decay": 0.1}, {"params": [p for p in net.parameters() if p.dim() < 2], "weight_decay": 0.0}]
+    rule = {"lr": case["lr"], "betas": (0.9, 0.95), "eps": 1e-8}
+    if case["shard"] == "fully-shard":
+        mesh = dist.device_mesh.init_device_mesh("cpu", (dist.get_world_size(),))
+        for layer in [module for module in net.children() if any(True for _ in module.parameters())] + [net]:
+            fully_shard(layer, mesh=mesh)
+        for group, wide in zip(groups, (True, False)):
+            group["params"] = [p for p in net.parameters() if (p.dim() >= 2) == wide]
+        model, optimizer = net, torch.optim.AdamW(groups, **rule)
+    else:
+        model, optimizer = DistributedDataParallel(net), ZeroRedundancyOptimizer(groups, optimizer_class=torch.optim.AdamW, **rule)
+    parts = batches(len(labels), case["batch"], case["seed"], lambda: None)
+    losses = []
+    for _ in range(case["steps"]):
+        optimizer.zero_grad()
+        mean = 0.0
+        for _ in range(case["accumulate"]):
+            indices = next(parts)
+            loss = F.nll_loss(model(normalised(images[indices], torch.float64)), labels[indices]) / case["accumulate"]
+            loss.backward()
+            mean += global_mean(loss.item(), len(indices))
+        torch.nn.utils.clip_grad_norm_(net.parameters(), case["clip"])
+        optimizer.step()
+        losses.append(mean)
+    whole = {name: p.full_tensor() if hasattr(p, "full_tensor") else p for name, p in net.named_parameters()}
+    return {"losses": losses, **{f"parameters/{name}": p.detach().numpy() for name, p in whole.items()}}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-dir", type=pathlib.Path, required=True)
@@ -75,7 +110,7 @@ def main():
     dist.init_process_group("gloo", init_method=f"file://{args.rendezvous}", rank=int(os.environ["RANK"]), world_size=int(os.environ["WORLD_SIZE"]))
     images, labels = read_idx(args.data_dir, "train")
     for name, case in args.cases.items():
-        found = train(case, images, labels)
+        found = (train_sharded if "shard" in case else train)(case, images, labels)
         if dist.get_rank() == 0:
             np.savez(args.output / f"{name}.npz", **found)
     dist.barrier()

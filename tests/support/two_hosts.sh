@@ -71,10 +71,13 @@ StateSaveLocation=$dir/state
 SlurmdPidFile=$dir/slurmd-%n.pid
 SlurmdLogFile=$dir/slurmd-%n.log
 SlurmdSpoolDir=$dir/spool-%n
-NodeName=n1 NodeAddr=$subnet.1 CPUs=4 RealMemory=4000
-NodeName=n2 NodeAddr=$subnet.2 CPUs=4 RealMemory=4000
+GresTypes=gpu
+NodeName=n1 NodeAddr=$subnet.1 CPUs=4 RealMemory=4000 Gres=gpu:4
+NodeName=n2 NodeAddr=$subnet.2 CPUs=4 RealMemory=4000 Gres=gpu:4
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
+  touch "$dir/"gpu{0..3} # for job scripts that ask for GPUs; there are none
+  echo "Name=gpu File=$dir/gpu[0-3]" >"$dir/gres.conf"
 }
 
 start_munge() {
@@ -94,6 +97,7 @@ start_host() {
   ip -n "$netns" link set eth0 up
   ip -n "$netns" link set lo up
   mkdir -p "$dir/tmp-n$n"
+  chmod 1777 "$dir/tmp-n$n"
   start_slurmd "$n"
 }
 

@@ -239,6 +239,12 @@ bool MpiEnvironment::running() {
            MPI_Finalized(&finalised) == MPI_SUCCESS && finalised == 0;
 }
 
+bool MpiEnvironment::serves_several_threads() {
+    int provided = MPI_THREAD_SINGLE;
+    return !running() ||
+           (MPI_Query_thread(&provided) == MPI_SUCCESS && provided == MPI_THREAD_MULTIPLE);
+}
+
 std::string MpiEnvironment::library_version() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;

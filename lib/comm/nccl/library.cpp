@@ -13,6 +13,11 @@
 namespace ranklab::comm {
 namespace {
 
+#ifdef RANKLAB_ROCM
+constexpr const char* kFile = "librccl.so.1";
+#else
+constexpr const char* kFile = "libnccl.so.2";
+#endif
 constexpr int kOldestVersion = NCCL_VERSION(2, 18, 1);  // the first with ncclCommSplit
 
 template <class Function>
@@ -21,9 +26,9 @@ void find(void* handle, const char* name, const std::string& path, Function& fun
     function = reinterpret_cast<Function>(dlsym(handle, name));
     if (function != nullptr) return;
     throw base::EnvironmentError(fmt::format(
-        "{} lacks {}: it is not NCCL, or older than {}; set RANKLAB_NCCL_LIBRARY to the "
-        "libnccl.so.2 of a newer one",
-        path, name, nccl_version_text(kOldestVersion)));
+        "{} lacks {}: it is not NCCL, or older than {}; set RANKLAB_NCCL_LIBRARY to the {} of a "
+        "newer one",
+        path, name, nccl_version_text(kOldestVersion), kFile));
 }
 
 std::shared_ptr<const NcclLibrary> take(void* handle, const std::string& path) {
@@ -35,10 +40,10 @@ std::shared_ptr<const NcclLibrary> take(void* handle, const std::string& path) {
     library->check(library->get_version(&library->version), "ncclGetVersion");
     if (library->version >= kOldestVersion) return library;
     throw base::EnvironmentError(
-        fmt::format("{} is NCCL {}, older than {}; set RANKLAB_NCCL_LIBRARY to a newer "
-                    "libnccl.so.2, or use "
+        fmt::format("{} is NCCL {}, older than {}; set RANKLAB_NCCL_LIBRARY to a newer {}, or use "
                     "another backend",
-                    path, nccl_version_text(library->version), nccl_version_text(kOldestVersion)),
+                    path, nccl_version_text(library->version), nccl_version_text(kOldestVersion),
+                    kFile),
         {"backend mpi"});
 }
 
@@ -73,7 +78,7 @@ std::vector<std::string> nccl_search_path(const std::function<const char*(const 
     const char* torch = lookup("RANKLAB_TORCH_ROOT");
     if (torch != nullptr && *torch != '\0')
         paths.push_back(std::string(torch) + "/../nvidia/nccl/lib/libnccl.so.2");
-    paths.emplace_back("libnccl.so.2");
+    paths.emplace_back(kFile);
     return paths;
 }
 
@@ -84,8 +89,8 @@ std::shared_ptr<const NcclLibrary> load_nccl(const std::vector<std::string>& pat
         tried.emplace_back(dlerror());
     }
     throw base::EnvironmentError(fmt::format("NCCL cannot be loaded ({}); set RANKLAB_NCCL_LIBRARY "
-                                             "to a libnccl.so.2, or use another backend",
-                                             base::join(tried, "; ")),
+                                             "to a {}, or use another backend",
+                                             base::join(tried, "; "), kFile),
                                  {"backend mpi"});
 }
 

@@ -56,7 +56,7 @@ struct Call {
     int ranks;
     const NcclLibrary& nccl;
     ncclComm_t comm;
-    cudaStream_t stream;
+    device::StreamHandle stream;
 
     std::size_t whole() const { return transfer.receive.count; }
     std::size_t sent_to_each() const {
@@ -172,7 +172,7 @@ Request NcclCommunicator::start(const Transfer& transfer) {
     const bool is_empty = transfer.send.count == 0 && transfer.receive.count == 0;
     if (is_empty || !takes_part(transfer.operation, rank(), world_size())) return {};
     channel_->enqueue(name_of(transfer.operation).data(),
-                      [&](const NcclLibrary& nccl, ncclComm_t comm, cudaStream_t stream) {
+                      [&](const NcclLibrary& nccl, ncclComm_t comm, device::StreamHandle stream) {
                           return enqueued({transfer, rank(), world_size(), nccl, comm, stream});
                       });
     return Request(std::make_unique<NcclRequest>(channel_));

@@ -14,7 +14,6 @@
 #include <regex>
 #include <span>
 #include <tuple>
-#include <vector>
 
 #include "base/error.hpp"
 #include "base/files.hpp"

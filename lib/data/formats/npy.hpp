@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "data/volume_field.hpp"
-#include "hdf5/rows.hpp"
+#include "hdf5/array.hpp"
 
 namespace ranklab::data {
 
@@ -31,8 +31,8 @@ struct NpyHeader {
 /// Reads and checks the header. Throws DataError as open_npy_rows.
 NpyHeader read_npy_header(const std::string& name);
 
-/// The `shape[0]` windows of header.shape[1..] numbers that begin every `stride` numbers in the
-/// file `name`.
+/// The file `name` as shape[0] windows of shape[1..] numbers each; a window begins `stride` numbers
+/// after the one before.
 hdf5::Rows npy_windows(const std::string& name, const NpyHeader& header, std::int64_t stride,
                        std::optional<ByteAccess> access = {});
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -36,8 +35,8 @@ NpyHeader header_of_bin(const std::string& name, std::uint64_t bytes, const Llmc
     }
     if (bytes % 2 != 0)
         throw base::DataError(
-            fmt::format("{} has {} bytes, no whole tokens (of 2 bytes), nor records of CIFAR-100 "
-                        "(of 3,074); copy the file again",
+            fmt::format("{} has {} bytes, neither a whole number of tokens (2 bytes each) nor of "
+                        "CIFAR-100 records (3,074 bytes each); copy the file again",
                         name, bytes));
     header.shape = {static_cast<std::int64_t>((bytes - header.data_offset) / 2)};
     return header;
@@ -73,8 +72,7 @@ bool is_llmc_tokens(const std::string& first_bytes) {
            std::memcmp(first_bytes.data(), &kLlmcMagic, sizeof kLlmcMagic) == 0;
 }
 
-hdf5::Rows open_token_windows(const std::string& name, std::int64_t length, std::int64_t first,
-                              std::int64_t count) {
+hdf5::Rows open_token_windows(const std::string& name, std::int64_t length) {
     auto header = header_of(name);
     const auto tokens = header.shape[0];
     if (tokens <= length)
@@ -82,8 +80,7 @@ hdf5::Rows open_token_windows(const std::string& name, std::int64_t length, std:
             fmt::format("{} holds {} tokens, fewer than a sample of {} and the token after it",
                         name, tokens, length),
             {"sequence-length"});
-    header.shape = {(tokens - 1) / length, count};
-    header.data_offset += first * header.type.bytes;
+    header.shape = {(tokens - 1) / length, length + 1};
     return npy_windows(name, header, length);
 }
 

@@ -7,15 +7,13 @@
 #include <string>
 
 #include "base/numbers.hpp"
-#include "hdf5/rows.hpp"
+#include "hdf5/array.hpp"
 
 namespace ranklab::data {
 
-/// Window i holds `count` tokens from token i * length + first on; there are (tokens - 1) / length
-/// windows: [windows, count]. Throws DataError for a fault of the file, or if it is shorter than
-/// `length` + 1 tokens.
-hdf5::Rows open_token_windows(const std::string& name, std::int64_t length, std::int64_t first,
-                              std::int64_t count);
+/// Window i holds the `length` + 1 tokens from token i * length on; there are (tokens - 1) / length
+/// windows. Throws DataError for a fault of the file, or if it is shorter than a window.
+hdf5::Rows open_token_windows(const std::string& name, std::int64_t length);
 
 /// Returns the largest token of these windows. Throws DataError, with the place, for a token that
 /// is not below `vocabulary`.

@@ -18,8 +18,8 @@
 #include "data/formats/volume_form.hpp"
 #include "data/idx.hpp"
 #include "data/make/pieces.hpp"
+#include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/rows.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -69,7 +69,7 @@ Finding cifar100_file(const std::string& file) {
 }
 
 Finding token_file(const std::string& file) {
-    const auto tokens = open_token_windows(file, 1, 0, 2);
+    const auto tokens = open_token_windows(file, 1);
     // No vocabulary is known here: the largest token says for which ones the text is.
     const auto largest = check_tokens(tokens, {0, tokens.shape[0]}, std::int64_t{1} << 16);
     return {fmt::format("{} tokens, the largest {}", tokens.shape[0] + 1, largest), "header, size"};

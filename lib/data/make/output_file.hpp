@@ -14,7 +14,7 @@
 namespace ranklab::data {
 
 /// Throws OptionError if `target` exists (unless `force`) or is not a file name, EnvironmentError
-/// if its folder is missing, not writable or has less than `bytes` free. To be called by one rank,
+/// if its folder is missing, not writable or has less than `bytes` free. Call it on one rank,
 /// before any work.
 void check_output(const std::filesystem::path& target, bool force, std::uint64_t bytes);
 

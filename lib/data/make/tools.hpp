@@ -34,8 +34,8 @@ std::uint64_t cosmology_bytes(const CosmologySpec& spec);
 std::vector<float> noise_plane(std::uint64_t seed, std::uint64_t channel, std::int64_t x,
                                std::int64_t width);
 
-/// The five Hydro channels of a cell. `noise`: of density and velocity, averaged over the cell and
-/// its neighbours. Values lie within (-1, 1), where the U-Net's tanh can reach them.
+/// The five Hydro channels of a cell. `noise`: the four N-body channels' noise, averaged over the
+/// cell and its neighbours. Values lie within (-1, 1), where the U-Net's tanh can reach them.
 std::array<double, 5> gas_of(const CosmologySpec& spec, const std::array<double, 4>& noise);
 
 struct CosmologyReport {
@@ -94,8 +94,8 @@ struct TokenFileSpec {
 };
 
 inline constexpr std::int64_t kTokenSymbols = 64;
-/// Nats of a token, the two before it known: (1/2 1 + 1/4 2 + 2/8 3) bits. No model's loss on this
-/// text can be lower, except by chance or by learning the text by heart.
+/// Entropy of a token in nats, given the two before it: (1/2 1 + 1/4 2 + 2/8 3) bits. No model's
+/// loss on this text can be lower, unless it memorises the text.
 inline constexpr double kTokenEntropy = 1.75 * 0.693147180559945309;
 
 std::uint64_t token_file_bytes(const TokenFileSpec& spec);

@@ -16,10 +16,10 @@ namespace ranklab::experiments {
 /// --blocking 0 to 4: what synchronises ranks between two calls.
 enum class CallSync {
     nothing_loop,    ///< nothing; the loop is timed as a whole
-    barrier_inside,  ///< a barrier after each call, within its time
+    barrier_inside,  ///< a barrier after each call, timed with it
     nothing,         ///< nothing; each call is timed
-    barrier,         ///< a barrier after each call, outside its time
-    window           ///< all ranks begin at an agreed moment of a common clock
+    barrier,         ///< a barrier after each call, not timed
+    window           ///< all ranks begin at an agreed time of a common clock
 };
 
 /// --average 0 to 3: how the ranks' times of a call become one.
@@ -48,7 +48,7 @@ struct CallTimes {
     std::vector<double> seconds;
     std::vector<double> came_s;  ///< begin of each call, on this rank's clock
     double wall_s = 0;           ///< of the whole loop
-    int late_begins = 0;         ///< CallSync::window: calls begun after the agreed moment
+    int late_begins = 0;         ///< CallSync::window: calls begun after the agreed time
 
     void add(const CallTimes& later);
 };
@@ -73,7 +73,7 @@ struct Caller {
     comm::Communicator& control;  ///< of the same ranks
     const comm::Transfer& transfer;
     double clock_offset_s = 0;  ///< this rank's clock minus the common clock
-    double ahead_s = 0;         ///< CallSync::window: from the announcement to the agreed moment
+    double ahead_s = 0;         ///< CallSync::window: from announcing to the agreed time
     double clock_error_s = 0;
     double sleep_s = 0;  ///< before each call (--fault)
 };

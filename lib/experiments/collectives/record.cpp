@@ -109,7 +109,7 @@ CheckResult elements_result(const Checks& all, std::int64_t checks) {
 }
 
 CheckResult barrier_result(const Checks& all) {
-    constexpr const char* kCheck = "no rank leaves a barrier before all have come";
+    constexpr const char* kCheck = "no rank leaves a barrier before all ranks have arrived";
     if (all.messages == 0)
         return {kCheck, CheckOutcome::not_verified, "barriers are checked with --blocking 3"};
     if (all.wrong == 0) return {kCheck, CheckOutcome::passed, "within the clocks' error"};
@@ -151,10 +151,10 @@ void add_straggler(results::Run& run, const Sweep& sweep) {
 void add_facts(results::Run& run, const Sweep& sweep) {
     constexpr std::array kPolicies{
         "nothing between two calls, the loop timed as a whole and divided by its calls",
-        "a barrier after each call, inside its time",
+        "a barrier after each call, included in its time",
         "nothing between two calls, each of them timed",
-        "a barrier between two calls, outside their times",
-        "each call begun by all ranks at an agreed moment of a common clock, and timed from there"};
+        "a barrier between two calls, not included in their times",
+        "all ranks start each call at an agreed time of a common clock, from which it is timed"};
     const auto between = sweep.options.between;
     add_fact(run, "policy", kPolicies.at(base::number_of(between)));
     add_fact(run, "library", sweep.options.backend.library());

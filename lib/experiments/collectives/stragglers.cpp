@@ -103,7 +103,7 @@ Straggler Arrivals::straggler() const {
     if (!(most - late[1].first > std::max(kWorthNaming, 10 * error_s_)) || last_share(who) < 0.5)
         return {};
     return {static_cast<int>(who),
-            fmt::format("comes {} after the first rank, and last to {:.0f} % of the calls",
+            fmt::format("arrives {} after the first rank, and last in {:.0f} % of the calls",
                         time_text(most), 100 * last_share(who))};
 }
 

@@ -201,8 +201,8 @@ class Sweeper : base::Immovable {
         return times;
     }
 
-    // Returns the seconds of a call on the slowest rank. If a rank learned of an agreed moment too
-    // late, later moments are announced twice as far ahead.
+    // Returns the seconds of a call on the slowest rank. If a rank learned of an agreed time too
+    // late, later times are announced twice as far ahead.
     double warm_up(const PreparedCalls& prepared) {
         if (options_.warmup == 0) return kBetweenAsks;
         const bool window = options_.between == CallSync::window;
@@ -311,7 +311,7 @@ class Sweeper : base::Immovable {
     measure::JobClocks clocks_;
     Buffers buffers_;
     Compute compute_;
-    double ahead_s_;  // from rank 0's announcement of a moment to that moment
+    double ahead_s_;  // from rank 0's announcement of a time to that time
     std::vector<Visit> order_;
     std::uint64_t checks_ = 0;  // number of checks made so far
     StopPoll stop_;

@@ -20,14 +20,14 @@ namespace ranklab::experiments {
 std::vector<double> behind_the_first(const CallTimes& times, comm::Communicator& control,
                                      double offset_s);
 
-/// Counts the barriers that some rank of `control` left more than `error_s` before another rank
-/// came. Leaves out ranks with NaN times. Collective.
+/// Counts the barriers that a rank of `control` left more than `error_s` before another rank
+/// arrived. Leaves out ranks with NaN times. Collective.
 std::int64_t early_leavers(const CallTimes& times, comm::Communicator& control, double offset_s,
                            double error_s);
 
 struct Straggler {
     int rank = -1;    ///< -1: none
-    std::string how;  ///< "comes 20.1 ms after the first rank, and last to 98 % of the calls"
+    std::string how;  ///< "arrives 20.1 ms after the first rank, and last in 98 % of the calls"
 };
 
 /// Collects when ranks began their calls, on one clock.
@@ -45,8 +45,8 @@ class Arrivals {
     double last_share(std::size_t rank) const;
     /// Median over calls of the seconds from the first to the last rank; NaN without calls.
     double skew_s() const;
-    /// Returns a rank that comes last to at least half of the calls and far later than the second
-    /// latest rank; none if there are few calls.
+    /// Returns a rank that arrives last in at least half of the calls, and far later than the
+    /// second latest rank; none if there are few calls.
     Straggler straggler() const;
 
   private:

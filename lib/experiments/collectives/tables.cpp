@@ -19,7 +19,6 @@ using comm::Operation;
 using results::Rows;
 
 constexpr double kMBpsPerGBps = 1e3;  // 1 B/us is 1 MB/s
-const std::string kLoad = "idle";     // the only value of the column `load` in this version
 
 // Returns an empty summary if the message was not timed.
 stats::Summary summary_of(const results::Run& run, const MessageRow& row) {
@@ -47,7 +46,7 @@ std::string mark_of(const MessageRow& row) {
     constexpr double kMany = 0.05;
     const double late = row.late_begins / base::real(row.us.size());
     return late > kMany
-               ? fmt::format("{:.0f} % of the calls began after the agreed moment", 100 * late)
+               ? fmt::format("{:.0f} % of the calls began after the agreed time", 100 * late)
                : "";
 }
 
@@ -61,7 +60,6 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
         const auto spread = [&](double value) { return row.us.size() == 1 ? stats::kNone : value; };
         table.add({std::string(comm::name_of(m.operation)),
                    row.level,
-                   kLoad,
                    dtype_of(m),
                    std::string(m.redop()),
                    whole(row.root),
@@ -111,7 +109,7 @@ results::Table nonblocking_table(const Sweep& sweep) {
         const std::string mark = overlap_mark(median(overall), median(compute), median(pure));
         const auto percent =
             mark.empty() ? stats::estimate_median(overlap) : stats::MedianEstimate();
-        table.add({std::string(comm::name_of(row.message.operation)), row.level, kLoad,
+        table.add({std::string(comm::name_of(row.message.operation)), row.level,
                    dtype_of(row.message), std::string(row.message.redop()),
                    std::int64_t{row.message.ranks}, whole(row.message.bytes()),
                    sweep.options.settings.progress, whole(overall.size()), median(overall),
@@ -141,7 +139,7 @@ std::string mark_of(const stats::LineFit& fit) {
     if (fit.n < kFewest || !std::isfinite(fit.beta))
         return "fewer than 5 message sizes, so no line is fitted";
     if (!(fit.beta_ci.low > 0))
-        return "larger messages hardly take longer, so no bandwidth follows";
+        return "larger messages take hardly longer: no bandwidth can be fitted";
     if (fit.worst > kFar) return "not linear in size: the algorithm or the cache changes";
     return "";
 }
@@ -160,7 +158,7 @@ void add_fit(Rows& table, const results::Run& run, std::span<const MessageRow> r
     const auto bandwidth = [&](double beta) {
         return is_known ? 1 / beta / kMBpsPerGBps : stats::kNone;
     };
-    table.add({std::string(comm::name_of(message.operation)), row.level, kLoad, dtype_of(message),
+    table.add({std::string(comm::name_of(message.operation)), row.level, dtype_of(message),
                std::string(message.redop()), message.in_place ? "in-place" : "out-of-place",
                whole(fit.n), fit.alpha, fit.alpha_ci.low, fit.alpha_ci.high, bandwidth(fit.beta),
                bandwidth(fit.beta_ci.high), bandwidth(fit.beta_ci.low),

@@ -13,14 +13,14 @@ bool is_hdf5_name(const std::string& name) {
 }
 
 struct ConvertSettings {
-    std::optional<std::string> output, dataset;
+    std::optional<std::string> dataset;
     std::int64_t chunk = 0;
-    bool force = false;
 };
 
 // Throws OptionError for a conversion that is impossible.
-data::ConvertSpec spec_of(const options::Options& given, const ConvertSettings& settings) {
-    const std::string output = output_of(given, 1, settings.output, "");
+data::ConvertSpec spec_of(const options::Options& given, const ConvertSettings& settings,
+                          const OutputSettings& to) {
+    const std::string output = *to.output;
     if (given.positional().empty() || output.empty())
         throw base::OptionError(
             "convert needs an input and an output: ranklab data convert x_data.npy,x_label.npy "
@@ -29,7 +29,7 @@ data::ConvertSpec spec_of(const options::Options& given, const ConvertSettings& 
                            .output = output,
                            .dataset = settings.dataset.value_or(""),
                            .chunk = settings.chunk,
-                           .force = settings.force};
+                           .force = to.force};
     for (const auto& name : base::split(given.positional().front(), ','))
         spec.inputs.emplace_back(name);
     const bool to_npy = is_hdf5_name(spec.inputs.front().string());
@@ -62,29 +62,31 @@ Experiment convert_verb() {
             "Turns npy volumes [D, H, W, C] into HDF5 datasets [C, D, H, W] (C = 4: /Nbody, C = "
             "5: /Hydro), or a cosmology file into STEM_data.npy and STEM_label.npy.",
         .examples =
-            "  ranklab data convert train_data.npy,train_label.npy train.h5              /Nbody "
-            "and /Hydro\n"
-            "  mpirun -n 4 ranklab data convert train_data.npy,train_label.npy train.h5 --chunk "
-            "16\n"
-            "  ranklab data convert density.npy density.h5 --dataset density             any "
-            "channels, one dataset\n"
-            "  ranklab data convert train.h5 train                                       "
-            "train_data.npy, train_label.npy\n",
+            "  ranklab data convert train_data.npy,train_label.npy train.h5\n"
+            "      /Nbody and /Hydro\n"
+            "  mpirun -n 4 ranklab data convert train_data.npy,train_label.npy train.h5 \\\n"
+            "      --chunk 16\n"
+            "  ranklab data convert density.npy density.h5 --dataset density\n"
+            "      any channels, one dataset\n"
+            "  ranklab data convert train.h5 train\n"
+            "      train_data.npy, train_label.npy\n",
         .options =
             options::Schema()
                 .positional(2)
                 .section("Conversion")
-                .text("output", &S::output, "FILE", "the file to make, also as second argument")
+                .text("output", &OutputSettings::output, "FILE",
+                      "the file to make, also as second argument")
                 .integer("chunk", &S::chunk, 0,
                          "edge of a chunk of the HDF5 datasets; 0 for contiguous ones")
                 .text("dataset", &S::dataset, "NAME",
                       "the HDF5 dataset to store one npy file in (default: Nbody for 4 channels, "
                       "Hydro for 5)")
-                .flag("force", &S::force, "replace what is there already"),
+                .flag("force", &OutputSettings::force, "replace what is there already"),
         .settle = [](const auto& given, const auto& common, auto&) -> Plan {
             const auto settings = given.template fields<ConvertSettings>();
-            const auto spec = spec_of(given, settings);
-            return {.settings = given.effective(settings, common),
+            const auto spec = spec_of(given, settings, output_of(given, 1, ""));
+            return {.settings =
+                        given.effective(given.template fields<OutputSettings>(), settings, common),
                     .facts = {{"from", given.positional().front(), false},
                               {"to", spec.output.string(), false}},
                     .run = [spec](const auto& context) { return convert(spec, context); }};

@@ -24,15 +24,19 @@ Tool data_sets_tool() {
     return tool;
 }
 
-std::string output_of(const options::Options& given, std::size_t word,
-                      const std::optional<std::string>& option, const std::string& fallback) {
+OutputSettings output_of(const options::Options& given, std::size_t word,
+                         const std::string& fallback) {
+    auto to = given.fields<OutputSettings>();
     const auto& words = given.positional();
-    if (word >= words.size()) return option.value_or(fallback);
-    if (option)
-        throw base::OptionError(
-            fmt::format("the output is given twice: '{}' and --output {}; give one of them",
-                        words[word], *option));
-    return words[word];
+    if (word < words.size()) {
+        if (to.output)
+            throw base::OptionError(
+                fmt::format("the output is given twice: '{}' and --output {}; give one of them",
+                            words[word], *to.output));
+        to.output = words[word];
+    }
+    if (!to.output) to.output = fallback;
+    return to;
 }
 
 }  // namespace ranklab::experiments

@@ -10,7 +10,7 @@ namespace ranklab::experiments {
 
 Tool data_sets_tool();
 
-/// The verbs, one file each.
+/// The verbs.
 Experiment make_cosmology_verb();
 Experiment make_cifar100_verb();
 Experiment make_mnist_verb();
@@ -24,9 +24,9 @@ struct OutputSettings {
     bool force = false;
 };
 
-/// Returns where to write: the positional argument of that index, --output, or `fallback`. Throws
-/// OptionError if both the argument and --output are given.
-std::string output_of(const options::Options& given, std::size_t word,
-                      const std::optional<std::string>& option, const std::string& fallback);
+/// Returns the settings with `output`: the positional argument of that index, --output, or
+/// `fallback`. Throws OptionError if both the argument and --output are given.
+OutputSettings output_of(const options::Options& given, std::size_t word,
+                         const std::string& fallback);
 
 }  // namespace ranklab::experiments

@@ -52,10 +52,10 @@ Experiment verify_verb() {
                 "HDF5, npy; in a folder, every such file.",
             .examples =
                 "  ranklab data verify data/cifar-100-binary\n"
-                "  ranklab data verify cosmology-128.h5                        form, every value, "
-                "checksum\n"
-                "  mpirun -n 4 ranklab data verify train.h5                    the same, read by "
-                "four ranks\n",
+                "  ranklab data verify cosmology-128.h5\n"
+                "      form, every value, checksum\n"
+                "  mpirun -n 4 ranklab data verify train.h5\n"
+                "      the same, read by four ranks\n",
             .options = options::Schema().positional(1, 1),
             .settle = [](const auto& given, const auto& common, auto&) -> Plan {
                 const std::string path = given.positional().front();

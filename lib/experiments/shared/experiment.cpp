@@ -29,8 +29,9 @@ void need_memory(comm::Communicator& control, double mine, const std::string& wh
         const double free = known ? static_cast<double>(*known) : whole;
         if (need <= free || free == 0 || force.value_or(false)) return;
         const auto sentence = fmt::format(
-            "the ranks on {} need {} of memory ({}), and {} is free; {}give them less work", host,
-            base::human_bytes(need), what, base::human_bytes(free),
+            "the ranks on {} need {} of memory ({}), and {} is free; {}reduce the work of each "
+            "rank",
+            host, base::human_bytes(need), what, base::human_bytes(free),
             force ? "--force starts them nevertheless, or " : "");
         if (need > whole) throw base::OptionError(sentence, settings);
         throw base::EnvironmentError(sentence, settings);

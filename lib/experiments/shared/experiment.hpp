@@ -40,9 +40,9 @@ struct RunContext {
     }
 };
 
-/// Collective. `mine`: bytes that this rank needs for `what`. Unless `force` (nullopt: no option),
-/// throws EnvironmentError if a host's ranks need more than host and cgroups leave free,
-/// OptionError if more than it has.
+/// Collective. `mine`: bytes that this rank needs for `what`. Unless `force` (nullopt: there is no
+/// --force), throws EnvironmentError if a host's ranks need more than is free, OptionError if they
+/// need more than the host has.
 void need_memory(comm::Communicator& control, double mine, const std::string& what,
                  const base::Settings& settings, std::optional<bool> force);
 
@@ -138,7 +138,7 @@ struct Experiment {
     std::string command;              ///< "train"
     std::string usage = "[options]";  ///< what follows the command in the usage line
     std::string summary;              ///< one sentence
-    std::string examples = {};        ///< command lines, for --help
+    std::string examples = {};        ///< command lines as --help prints them
     options::Schema options = {};
     bool makes_runs = true;  ///< false: a verb of a Tool, which gives a text
     std::function<std::vector<Listing>()> listings = [] { return std::vector<Listing>{}; };

@@ -55,7 +55,7 @@ void mark_early_end(results::Run& run, bool at_time_limit, int signal, const std
         run.exit_code = static_cast<int>(base::ExitCode::time_limit);
         run.warnings.insert(run.warnings.begin(), "the time limit ended the run " + where);
     }
-    mark_stopped(run, signal, where + ": the numbers cover what was done" + more);
+    mark_stopped(run, signal, where + ": the numbers cover only the work done until then" + more);
 }
 
 namespace {

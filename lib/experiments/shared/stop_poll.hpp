@@ -14,10 +14,10 @@
 
 namespace ranklab::experiments {
 
-/// SIGTERM, SIGHUP and Ctrl-C may reach only some ranks, and clocks differ: the ranks ask each
-/// other between units of work (steps, batches), outside of timed parts, so that all stop after the
-/// same unit: after the first unit, then after kMostUnits units or a quarter of a second, whichever
-/// comes first. All ranks do the same number of units.
+/// SIGTERM, SIGHUP and Ctrl-C may reach only some ranks, and clocks differ. So the ranks agree
+/// between units of work (steps, batches), outside of timed parts, whether to stop: after the first
+/// unit, then after kMostUnits units or a quarter of a second, whichever comes first. All ranks do
+/// the same number of units.
 class StopPoll {
   public:
     static constexpr std::int64_t kMostUnits = 25;

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Bytes. Records above this and above the size of the file system are an OptionError. If smaller
-// records do not fit, the disk is full: an EnvironmentError when the run starts.
+// Bytes. Records larger than this and than the whole file system are an OptionError. Smaller
+// records that do not fit are an EnvironmentError when the run starts, since the disk is full.
 constexpr long double kAbsurd = 1e12L;
 
 struct Room {

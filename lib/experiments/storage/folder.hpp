@@ -21,8 +21,8 @@ Footprint footprint(const io::Job& job, const io::StrategyEntry& strategy);
 /// Throws OptionError if the records can never fit into the file system.
 void check_fits(const StorageOptions& options);
 
-/// Throws OptionError if the strategy would replace a file that ranklab io did not write: one that
-/// the folder's mark, .ranklab-io and the files' extension, does not cover.
+/// Throws OptionError if the strategy would replace a file that ranklab io did not write: the
+/// folder then lacks the mark .ranklab-io with the file's extension.
 void check_files(const StorageOptions& options);
 
 /// Rank 0 makes the folder and missing parents, and marks it as ranklab's. At the end it removes

@@ -34,14 +34,11 @@ struct Nearest {
 
 Nearest nearest_ceiling(const results::Run& run) {
     Nearest found;
-    const auto* table = run.find_table("ceilings");
-    if (table == nullptr) return found;
-    const auto& binds = *table->find<std::string>("binds");
-    for (std::size_t i = 0; i < binds.size(); ++i) {
-        if (vocabulary::word_in(binds[i]) == vocabulary::FactWord::yes) {
-            found.ceiling = table->find<std::string>("ceiling")->at(i);
-            found.percent = table->find<double>("percent")->at(i);
-        } else if (const auto& mark = table->find<std::string>("mark")->at(i); !mark.empty()) {
+    for (const auto& row : rows_of(run, "ceilings")) {
+        if (vocabulary::word_in(row.text("binds")) == vocabulary::FactWord::yes) {
+            found.ceiling = row.text("ceiling");
+            found.percent = row.number("percent");
+        } else if (const auto mark = row.text("mark"); !mark.empty()) {
             found.marks.push_back(mark);
         }
     }

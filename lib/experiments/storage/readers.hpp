@@ -1,5 +1,5 @@
-// Which rank reads which record back. A rank that reads what it wrote reads its own page cache,
-// which proves nothing about the file: so other ranks read, if possible on other nodes.
+// Which rank reads which record back. A rank that reads its own records reads its page cache,
+// which proves nothing about the file. So other ranks read, if possible on other nodes.
 // docs/writing.md.
 #pragma once
 

@@ -134,7 +134,7 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
     run.measurements.push_back(one_column("wrong_elements", "run", "sum", {all.wrong}));
     const char* why = !options.read()     ? "--write-only"
                       : !options.verify() ? "--no-verify"
-                                          : "not all was read";
+                                          : "not all records were read";
     CheckResult result{kCheck, CheckOutcome::not_verified, why};
     if (all.wrong_records > 0)
         result = {kCheck, CheckOutcome::failed,
@@ -145,7 +145,7 @@ void add_verdict(results::Run& run, const StorageOptions& options, const Compari
         result = {kCheck, CheckOutcome::passed,
                   fmt::format("{:.0f} elements, bit by bit, {}", all.elements, all.readers)};
     else
-        run.warnings.push_back(fmt::format("what was written is NOT VERIFIED ({})", why));
+        run.warnings.push_back(fmt::format("the written files are NOT VERIFIED ({})", why));
     fill_verdicts(run, {result});
 }
 

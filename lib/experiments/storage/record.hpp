@@ -49,15 +49,15 @@ results::Run compared(const std::vector<results::Run>& runs, std::size_t asked, 
 
 /// --trace FILE.json: the last writing of each strategy in the Trace Event Format, a process per
 /// strategy, a thread per rank and worker, an event per phase, record and wait for a task. Times
-/// are in us since the writing began, which all ranks do after a barrier. Throws EnvironmentError
-/// on all ranks if the file cannot be written. Collective.
+/// are in us since the barrier before the writing. Throws EnvironmentError on all ranks if the file
+/// cannot be written. Collective.
 void write_trace(const std::string& path, const std::vector<std::string>& strategies,
                  const std::vector<Repeater::Traced>& mine, comm::Communicator& control);
 
 /// Makes the command's runs, one per strategy in ladder order, and for several strategies their
 /// comparison. Each round makes one repetition of every strategy, in random order, until each
-/// strategy has enough of them. If a strategy fails, the other strategies go on; a signal ends all.
-/// A strategy that ended before its first counted repetition has no run. Collective.
+/// strategy has enough of them. If a strategy fails, the others go on; a signal ends all of them. A
+/// strategy without a counted repetition has no run. Collective.
 Runs run_schedule(const StorageCommand& command, const RunContext& context);
 
 }  // namespace ranklab::experiments

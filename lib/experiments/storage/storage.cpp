@@ -62,18 +62,18 @@ Experiment io_experiment() {
             "Writes the same numbers in ten ways, from a text file per record to "
             "collective parallel HDF5, reads them back, and times every phase.",
         .examples =
-            "  ranklab io                                                     every strategy "
-            "once, small, and their table\n"
-            "  mpirun -n 2 ranklab io --strategy all --size 1000 -i 7         with intervals, "
-            "on two ranks\n"
-            "  ranklab sweep io --strategy process-queue --workers 1,2,4      how it scales "
-            "over processes\n"
-            "  srun -n 16 ranklab io --strategy hdf5-parallel-collective --layout single -n "
-            "1000 -e\n"
-            "  ranklab io --strategy binary -n 100 --cold -C -R               read from the "
-            "device, or exit code 7\n"
-            "  ranklab report results/ranklab.h5 --plots plots                the ladder's "
-            "picture\n",
+            "  ranklab io\n"
+            "      every strategy once, small, and their table\n"
+            "  mpirun -n 2 ranklab io --strategy all --size 1000 -i 7\n"
+            "      with intervals, on two ranks\n"
+            "  ranklab sweep io --strategy process-queue --workers 1,2,4\n"
+            "      how it scales over processes\n"
+            "  srun -n 16 ranklab io --strategy hdf5-parallel-collective \\\n"
+            "      --layout single -n 1000 -e\n"
+            "  ranklab io --strategy binary -n 100 --cold -C -R\n"
+            "      read from the device, or exit code 7\n"
+            "  ranklab report results/ranklab.h5 --plots plots\n"
+            "      the ladder's picture\n",
         .options = options::Schema()
                        .append(vocabulary::storage_settings())
                        .offer("strategy", std::move(strategies)),

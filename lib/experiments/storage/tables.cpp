@@ -103,18 +103,14 @@ results::Table ranks_table(std::span<const Counted> by_rank, double repetitions)
 results::Table calls_table(const std::vector<results::Run>& runs) {
     results::Rows table("calls");
     for (const auto& run : runs) {
-        const auto* phases = run.find_table("io_phases");
-        if (phases == nullptr) continue;
-        const auto column = [&](const char* name) { return *phases->find<double>(name); };
-        const auto own = column("total_s"), each = column("per_call_s"),
-                   cumulative = column("cumulative_s");
-        std::vector<std::size_t> order(own.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return own[i]; });
-        for (const std::size_t i : order)
-            table.add({run.setting(vocabulary::setting::kStrategy),
-                       phases->find<std::string>("phase")->at(i),
-                       phases->find<std::int64_t>("calls")->at(i), own[i], each[i], cumulative[i]});
+        auto phases = rows_of(run, "io_phases");
+        std::ranges::stable_sort(phases, std::greater(),
+                                 [](const auto& phase) { return phase.number("total_s"); });
+        for (const auto& phase : phases)
+            table.add({run.setting(vocabulary::setting::kStrategy), phase.text("phase"),
+                       static_cast<std::int64_t>(phase.number("calls")), phase.number("total_s"),
+                       phase.number("per_call_s"), phase.number("longest_s"),
+                       phase.number("cumulative_s")});
     }
     return std::move(table).table();
 }

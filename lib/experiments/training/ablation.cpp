@@ -256,7 +256,7 @@ void add_trials(results::Run& run, const ObservedRun& observed,
     if (has_trials) add_ablation(run, trials);
     mark_stopped(run, signal,
                  has_trials
-                     ? "during the trials: the numbers cover the complete rounds"
+                     ? "during the trials: the numbers cover only complete rounds"
                      : "during the trials, before a round was complete: there are no numbers");
     if (signal != 0 && !has_trials) run.valid = false;
     const auto& file = observed.options.settings.benchy_json;

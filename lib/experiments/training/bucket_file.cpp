@@ -80,7 +80,7 @@ std::string table_of(const TrainingOptions& options) {
     const auto model = prepared(make_model(options), options.settings, torch::kCPU);
     model->train();
     const auto alone = comm::make_self();
-    const auto sync = make_sync(options, *alone, *alone);
+    const auto sync = make_sync(options, *model, *alone, *alone);
     const auto parameters = train::trained_parameters(*model);
     sync->attach(parameters);
     settle_buckets(*sync, loss_of(*model, options));

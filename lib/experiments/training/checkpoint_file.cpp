@@ -117,9 +117,10 @@ void write_tensors(const hdf5::Group& group, const NamedTensors& tensors) {
 // Throws DataError unless the group has `expected` members: extra ones would not be read.
 void check_count(const hdf5::Group& group, std::size_t expected) {
     if (const auto count = group.members().size(); count != expected)
-        throw base::DataError(fmt::format(
-            "the checkpoint has {} entries in {}, and this run {}; the file is of another model",
-            count, group.path(), expected));
+        throw base::DataError(
+            fmt::format("the checkpoint has {} entries in {}, but this run needs {}; the file is "
+                        "of another model",
+                        count, group.path(), expected));
 }
 
 // Reads the model's tensors. Throws DataError unless names, shapes and types are the model's.

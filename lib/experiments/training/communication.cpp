@@ -20,7 +20,7 @@ namespace {
 
 using measure::RankSamples;
 
-// A straggler comes last in at least this share of the steps.
+// A straggler arrives last in at least this share of the steps.
 constexpr double kMostlyLast = 0.8;
 constexpr double kNoticeableWait = 0.05;  // least wait of others for a straggler, share of a step
 // Largest probability that one of equally fast ranks comes last so often by chance. It is small
@@ -169,13 +169,13 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, s
     run.context.push_back({"communication", "late_rank", fmt::to_string(rank)});
     const bool all = steps == seen;
     run.warnings.push_back(fmt::format(
-        "rank {} on {} came last in {} of {}{} steps{}, and others waited up to {:.1f} "
-        "ms a step for it; {}",
+        "rank {} on {} arrived last in {} of {}{} steps{}, and other ranks waited up to {:.1f} ms "
+        "per step for it; {}",
         rank, hosts[static_cast<std::size_t>(rank)], late->last_times, all ? "" : "the ", steps,
         all ? "" : fmt::format(" analysed (of {})", seen), 1e3 * lost,
-        late->excess > 0 ? fmt::format("its {} phase takes {:.1f} ms longer than the others'",
+        late->excess > 0 ? fmt::format("its {} phase takes {:.1f} ms longer than on other ranks",
                                        late->phase, 1e3 * late->excess)
-                         : "none of its phases takes longer than the others'"));
+                         : "none of its phases takes longer than on other ranks"));
 }
 
 }  // namespace
@@ -261,7 +261,7 @@ namespace {
 
 constexpr std::size_t kFewestPairs = 6;  // fewer have no 95 % interval of a median
 
-// Allowed range of OverlapEstimate::balance: 1 if time stamps and step times agree.
+// Allowed range of OverlapEstimate::balance: 1 if the times of transfers and of steps agree.
 constexpr stats::Interval kAgreement{0.75, 1.25};
 
 std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b) {
@@ -281,10 +281,11 @@ std::string percent(double share) {
 std::string why_none(const OverlapEstimate& estimate, double overlap, const stats::Interval& ci) {
     if (!lies_in(estimate.balance, kAgreement))
         return fmt::format(
-            "stamps and step times disagree (balance {:.2f}, allowed {} to {}); measure on a "
+            "the times of transfers and of steps disagree (balance {:.2f}, allowed {} to {}); "
+            "measure on a "
             "quieter machine or with more --overlap-steps",
             estimate.balance, kAgreement.low, kAgreement.high);
-    const auto measured = fmt::format("the pairs give {} ({} to {})", percent(overlap),
+    const auto measured = fmt::format("the pairs of steps give {} ({} to {})", percent(overlap),
                                       percent(ci.low), percent(ci.high));
     if (lies_in(overlap, {0, 1}) && !(ci.low < 0 && ci.high > 1)) return "";
     return "undecided: " + measured + "; give more --overlap-steps";

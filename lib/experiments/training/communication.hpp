@@ -59,10 +59,10 @@ struct ReductionAnalysis {
     double transfer = 0;  ///< shortest over ranks
 };
 
-/// One step of all ranks, in s. Clocks of different hosts are never compared: a reduction ends on
-/// all ranks once the last rank has come and the data has travelled, so the ranks' shortest (end -
-/// moving) is the transfer. The rest of a rank's (end - start) is waiting. A rank is idle only if
-/// it waits outside of its backward.
+/// One step of all ranks, in s. Clocks of different hosts are never compared. A reduction ends on
+/// all ranks once the last rank has arrived and the data has moved, so the minimum over ranks of
+/// (end - moving) is the transfer. The rest of a rank's (end - start) is waiting. A rank is idle
+/// only if it waits outside of its backward.
 struct StepAnalysis {
     double transfer = 0;       ///< sum over reductions: total communication
     double hidden = 0;         ///< part of `transfer` during backward of a reduction's last rank
@@ -73,8 +73,8 @@ struct StepAnalysis {
 };
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 
-/// True if a rank that came last in `times` of `steps` is a straggler: it came last in at least
-/// 80 % of them, and chance alone would give that in at most one of a thousand runs.
+/// True if a rank that arrived last in `times` of `steps` is a straggler: these are at least 80 %,
+/// which by chance alone happens in at most one of a thousand runs.
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 
 /// Bytes and parameters of each reduction of a step.
@@ -113,8 +113,8 @@ struct OverlapEstimate {
 };
 
 /// Estimates by the formulae of docs/overlap.md. Gives an overlap only if there are enough pairs,
-/// stamps and step times agree, the value lies within 0 and 1, and its interval does not contain
-/// both.
+/// the times of transfers and of steps agree, the value is within 0 .. 1, and its interval does not
+/// contain all of 0 .. 1.
 OverlapEstimate estimate_overlap(const OverlapPairs& pairs);
 
 /// Collective. Adds the overlap. `pairs`: this rank's times; without a pair, adds nothing. `mine`:

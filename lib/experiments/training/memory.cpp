@@ -121,18 +121,33 @@ std::int64_t bucket_bytes(const TrainingOptions& options, std::int64_t gradients
     return gradients * 2 / static_cast<std::int64_t>(c10::elementSize(options.parameter_type()));
 }
 
+// The ranks that share the training state: of this run, or in a dry run --expected-ranks.
+int sharing_ranks(const TrainingOptions& options) {
+    const auto& settings = options.settings;
+    const auto here = *settings.global_batch_size / *settings.batch_size / settings.accumulate;
+    return static_cast<int>(options.common.dry_run ? settings.expected_ranks.value_or(here) : here);
+}
+
 // Bytes of a rank's tensors, summed over its replicas. The last part is the sum of all other parts.
 std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
     const auto& settings = options.settings;
     const std::int64_t replicas = settings.replicas.value_or(1);
     const auto model = outlined_model(options);
     const auto trained = bytes_of(train::trained_parameters(*model));
-    const auto optimizer = entry_of(train::optimizers(), *settings.optimizer);
+    const auto states = optimizer_states(options);
     std::vector<MemoryPart> parts{
         {"weights", (bytes_of(model->parameters()) + bytes_of(model->buffers())) * replicas},
         {"gradients", trained * replicas},
-        {"optimizer", trained * optimizer.states({.momentum = *settings.momentum})},
+        {"optimizer", trained * states},
         {"buckets", bucket_bytes(options, trained)}};
+    if (settings.zero > 0) {
+        const auto sharded = train::predict_bytes(*model, options.zero(), sharing_ranks(options),
+                                                  options.bucket_cap(), states);
+        parts[0].fixed += sharded.parameters - trained;
+        parts[1].fixed = sharded.gradients;
+        parts[2].fixed = sharded.optimizer;
+        parts[3].fixed = sharded.blocks;
+    }
     if (knows_activations(options)) parts.push_back(activations_of(*model, options));
     MemoryPart sum{.name = "per-rank"};
     for (const auto& part : parts) {
@@ -145,6 +160,11 @@ std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
 }
 
 }  // namespace
+
+std::int64_t optimizer_states(const TrainingOptions& options) {
+    return entry_of(train::optimizers(), *options.settings.optimizer)
+        .states({.momentum = *options.settings.momentum});
+}
 
 std::vector<results::Setting> memory_settings(const TrainingOptions& options, int local_ranks) {
     if (options.input == Input::io_only) return {};
@@ -161,14 +181,15 @@ std::vector<results::Setting> memory_settings(const TrainingOptions& options, in
     const bool refused = free && needed * local_ranks > static_cast<double>(*free);
     rows.push_back(
         {"memory",
-         fmt::format("tensors take {} per rank{}{}; {}program, libraries, what they copy, and gaps "
-                     "in the heap come on top",
+         fmt::format("tensors take {} per rank{}{}; {}the program, libraries, their copies and "
+                     "gaps in the heap come on top",
                      base::human_bytes(static_cast<double>(bytes)),
                      knows_activations(options) ? "" : " without activations, which are not known",
-                     options.on_gpu() ? ""
-                                      : fmt::format(", with backward's and batches made ahead {}{}",
-                                                    base::human_bytes(needed),
-                                                    refused ? ": a run would be refused here" : ""),
+                     options.on_gpu()
+                         ? ""
+                         : fmt::format(", {} with tensors of backward and prefetched batches{}",
+                                       base::human_bytes(needed),
+                                       refused ? ": a run would be refused here" : ""),
                      options.on_gpu() ? "backward, " : ""),
          false});
     return rows;

@@ -117,8 +117,8 @@ struct ObservedRun {
     std::size_t warmup_rows() const {
         return std::min(static_cast<std::size_t>(schedule.warmup), made.size());
     }
-    /// Whether a checkpoint is due after `step`: every --checkpoint-every steps (without it, at
-    /// each epoch's end). Besides, before an evaluation (which takes long) and after the last step.
+    /// Whether a checkpoint is due after `step`: every --checkpoint-every steps (by default at each
+    /// epoch's end), before an evaluation, which takes long, and after the last step.
     bool saves_after(std::int64_t step, bool last) const {
         const auto& settings = options.settings;
         const bool ends_epoch = schedule.ends_epoch(step);

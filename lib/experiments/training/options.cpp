@@ -197,8 +197,8 @@ void settle_batch(TrainingSettings& settings, int world_size) {
 }
 
 void settle_mode(TrainingSettings& settings, int world_size) {
-    // --buckets shows the buckets of several ranks, also in a dry run of one.
-    const bool several = world_size > 1 || settings.buckets.has_value();
+    // --buckets and --zero show what several ranks would do, also in a dry run of one.
+    const bool several = world_size > 1 || settings.buckets.has_value() || settings.zero > 0;
     settle(settings.mode,
            std::ranges::find(vocabulary::kModes, several, &vocabulary::Mode::several_ranks)->name);
     const bool one_rank = !vocabulary::mode_of(settings).several_ranks;
@@ -216,12 +216,17 @@ void settle_mode(TrainingSettings& settings, int world_size) {
 void settle_overlap(TrainingSettings& settings, int world_size) {
     const bool measurable =
         world_size > 1 && entry_of(train::gradient_syncs(), *settings.sync).keeps_ranks_equal;
+    if (settings.zero > 0 && settings.overlap_steps.value_or(0) > 0)
+        throw base::OptionError(
+            "--overlap-steps makes steps without communication, which lack the parameters that "
+            "--zero gathers; leave one of them out");
     if (!measurable && settings.overlap_steps.value_or(0) > 0)
         throw base::OptionError(
             "--overlap-steps compares steps with and without communication; this run has none");
     const std::int64_t steps = settings.steps.value_or(200);
-    settle(settings.overlap_steps,
-           measurable && steps >= 20 ? std::clamp<std::int64_t>(steps / 10, 6, 20) : 0);
+    settle(settings.overlap_steps, measurable && settings.zero == 0 && steps >= 20
+                                       ? std::clamp<std::int64_t>(steps / 10, 6, 20)
+                                       : 0);
 }
 
 void check_checkpoints(const TrainingSettings& settings, int world_size) {
@@ -370,6 +375,7 @@ options::Schema training_schema() {
             {{"host-memory", those(train::gradient_syncs(), &SyncEntry::host_memory)},
              {"sums", those(train::gradient_syncs(), &SyncEntry::keeps_ranks_equal)},
              {"compresses", those(train::gradient_syncs(), &SyncEntry::compresses)},
+             {"shards", those(train::gradient_syncs(), &SyncEntry::shards)},
              {"waits-in-backward", those(train::gradient_syncs(), &SyncEntry::waits_in_backward)}})
         .offer(
             "backend", names_of(comm::backends()),

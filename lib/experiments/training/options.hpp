@@ -22,6 +22,7 @@
 #include "train/lr_schedule.hpp"
 #include "train/optimizer.hpp"
 #include "train/precision.hpp"
+#include "train/sharded_sync.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::experiments {
@@ -71,6 +72,12 @@ struct TrainingOptions {
     nn::Ops ops() const {
         return settings.ops == "libtorch" ? nn::Ops::libtorch : nn::Ops::ranklab;
     }
+    std::int64_t bucket_cap() const {
+        return static_cast<std::int64_t>(settings.bucket_cap_mb * (1 << 20));
+    }
+    train::ZeroConfig zero() const {
+        return {static_cast<int>(settings.zero), settings.prefetch_blocks};
+    }
     bool broadcasts_buffers() const { return !settings.no_broadcast_buffers; }
     /// Whether --profile lists `what`: "lines" or "layers".
     bool profiles(const std::string& what) const;
@@ -108,16 +115,19 @@ int compute_threads(const TrainingOptions& options);
 /// "made for 288 ranks", with the options that a smaller job needs; "" without --expected-ranks.
 std::string made_for_note(const TrainingOptions& options, int world_size);
 
+/// Values of optimizer state per parameter value.
+std::int64_t optimizer_states(const TrainingOptions& options);
+
 /// Settles --transfer and --mpi-progress, if not given, by whether all ranks are on one host and
 /// each has a core without compute threads. Equal on all ranks. Collective.
 TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& control);
 
 /// Returns rows of a dry run: the memory of a rank's tensors at its batch, without activations if
-/// these are not known.
+/// these are not known. With --zero on --expected-ranks ranks.
 std::vector<results::Setting> memory_settings(const TrainingOptions& options, int local_ranks);
-/// Bytes of host memory that a rank needs at least: the tensors of a step, backward's own tensors,
-/// and the batches made ahead at one byte per element. Stores the bytes of the tensors
-/// in `options`.
+/// The least host memory of a rank, in bytes: the tensors of a step, temporary tensors of
+/// backward, and prefetched batches at one byte per element. Stores the bytes of the tensors in
+/// `options`.
 double needed_memory(TrainingOptions& options);
 /// Adds the memory of a rank as facts for forecasts: fixed bytes and bytes per sample. Adds nothing
 /// if activations are not known.
@@ -133,8 +143,8 @@ void write_bucket_file(const TrainingOptions& options);
 train::LrSettings settle_learning_rate(vocabulary::TrainingSettings& settings,
                                        const vocabulary::CommonSettings& common);
 
-/// Settles the length of a cosine if neither --lr-total-steps nor --steps gives it: `run_steps`,
-/// the steps of the run, or for cosine_published epochs x floor(samples / global batch).
+/// Settles the length of a cosine if neither --lr-total-steps nor --steps gives it: the steps of
+/// the run (`run_steps`), or for cosine_published epochs x floor(samples / global batch).
 void settle_lr_total(vocabulary::TrainingSettings& all, train::LrSettings& settings,
                      std::int64_t samples, std::int64_t run_steps);
 
@@ -158,8 +168,8 @@ std::int64_t usable_gpus();
 void settle_speed(vocabulary::TrainingSettings& settings, int world_size,
                   const CountGpus& count_gpus = usable_gpus);
 
-/// Settles the memory format. If none is given, it is channels-last if the model prefers it
-/// (`by_default`), LibTorch handles it, and the device is a CPU or the precision has 16 bits
+/// Settles the memory format. Without an option it is channels-last if the model prefers it
+/// (`by_default`), LibTorch supports it, and the device is a CPU or the precision has 16 bits
 /// (tensor cores). Throws OptionError if channels-last is given and LibTorch fails with it.
 void settle_channels_last(vocabulary::TrainingSettings& settings, const nn::Outline& outline,
                           bool by_default);
@@ -188,7 +198,7 @@ std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model,
 /// sees none.
 std::string too_few_gpus(std::int64_t wanted, std::int64_t seen, const std::string& why_none);
 
-/// Throws OptionError if ranks do not suffice. Collective.
+/// Throws OptionError if there are too few ranks. Collective.
 void check_resources(const TrainingOptions& options, const RunContext& around);
 /// Throws OptionError if a given batch is larger than the data set, and the errors of need_memory.
 /// Collective.

@@ -11,6 +11,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
+#include "comm/mpi_environment.hpp"
 #include "experiments/training/options.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
@@ -70,8 +71,14 @@ TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& 
     std::int64_t facts[] = {one_host ? 1 : 0,
                             own_cores(control) > compute_threads(options) ? 1 : 0};
     control.allreduce(comm::view(std::span(facts)), comm::ReduceOp::min);
-    vocabulary::settle(settings.transfer, facts[0] == 1 ? "blocking" : "background");
-    vocabulary::settle(settings.progress, facts[0] == 0 || facts[1] == 1 ? "thread" : "none");
+    const bool blocks = facts[0] == 1 && settings.zero == 0;
+    vocabulary::settle(settings.transfer, blocks ? "blocking" : "background");
+    const bool hides = facts[0] == 0 || facts[1] == 1 || settings.zero > 0;
+    vocabulary::settle(settings.progress, hides ? "thread" : "none");
+    // A gather goes on while this thread does other communication between two steps.
+    if (settings.zero > 0 && !comm::MpiEnvironment::serves_several_threads())
+        throw base::EnvironmentError(
+            "this MPI library lets one thread at a time communicate; use another, or --zero 0");
     return options;
 }
 

@@ -122,8 +122,8 @@ void check_batches(const TrainingOptions& options, nn::Model& model, const data:
             model.loss(model.forward(some.input.to(place)), some.targets.to(place));
         } catch (const std::exception& error) {
             throw base::OptionError(
-                fmt::format("{} has {} sample(s) on a rank or replica: {}; use numbers that leave "
-                            "more of them",
+                fmt::format("{} has only {} sample(s) on a rank or replica: {}; change the batch "
+                            "size or the number of samples",
                             where, size, base::split(error.what(), '\n').front()),
                 {"batch-size", "sharding", "train-samples", "validation-samples"});
         }
@@ -272,10 +272,10 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     if (const auto training = options.own.fixed_mode;
         training && (!*training || options.settings.evaluate != "off"))
         run.warnings.push_back(
-            fmt::format("the network was traced in {} mode, and {}; save it with torch.jit.script",
+            fmt::format("the network was traced in {} mode, {}; save it with torch.jit.script",
                         *training ? "training" : "evaluation",
-                        *training ? "evaluates with dropout or with the batch's statistics, too"
-                                  : "trains without dropout or without the batch's statistics"));
+                        *training ? "so evaluation also uses dropout and the batch's statistics"
+                                  : "so training uses neither dropout nor the batch's statistics"));
     if (const auto batch = *options.settings.global_batch_size; batch > samples)
         run.warnings.push_back(
             fmt::format("the global batch, {}, exceeds the {} samples: use a smaller --batch-size",
@@ -311,14 +311,21 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
          false},
         {"learning-rate", lr_text(options.rate, steps), false},
         {"ranks", fmt::format("{}", world_size), true}};
-    if (options.outline.flops_per_token > 0)
-        facts.push_back(
-            {"flops-per-token", fmt::format("{:.6g}", options.outline.flops_per_token), true});
+    if (outline.flops_per_token > 0)
+        facts.push_back({"note",
+                         fmt::format("MFU = {:.6g} FLOPs per token ({}) x tokens/s / peak",
+                                     outline.flops_per_token,
+                                     settings.flops_per_token ? "--flops-per-token"
+                                     : model_entry(settings).flops
+                                         ? "6 N + 12 layers x heads x head x tokens, N parameters "
+                                           "without embeddings"
+                                         : "3 x the matrix products of forward"),
+                         false});
     if (const auto open = open_until_the_data(options); !open.empty())
         facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
     if (options.is_first_look)
         facts.push_back({"note",
-                         fmt::format("a first look of {} steps; --epochs 1 trains with all samples",
+                         fmt::format("only {} steps, the default; --epochs 1 trains on all samples",
                                      *settings.steps),
                          false});
     if (options.precision() == train::Precision::fp16 && !options.on_gpu())
@@ -374,16 +381,16 @@ Experiment train_experiment() {
     return {.command = "train",
             .summary = "Trains a network on one or many ranks and times every phase of every step.",
             .examples =
-                "  ranklab train --steps 200                                   one rank, "
-                "Fashion-MNIST, the published network\n"
-                "  mpirun -n 2 ranklab train --batch-size 32 --epochs 3        two ranks, global "
-                "batch 64\n"
-                "  ranklab train --mode dp --replicas 2 --batch-size 64        one process, two "
-                "threads that share the batch\n"
+                "  ranklab train --steps 200\n"
+                "      one rank, Fashion-MNIST, the published network\n"
+                "  mpirun -n 2 ranklab train --batch-size 32 --epochs 3\n"
+                "      two ranks, global batch 64\n"
+                "  ranklab train --mode dp --replicas 2 --batch-size 64\n"
+                "      one process, two threads that share the batch\n"
                 "  ranklab sweep train --ranks 1,2,4 --scaling strong --global-batch-size 64\n"
-                "                                                              how it scales\n"
-                "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini     a named "
-                "configuration under Slurm\n"
+                "      how it scales\n"
+                "  srun -n 8 ranklab train --config configs/mnist/ddp2.ini\n"
+                "      a named configuration under Slurm\n"
                 "  ranklab train --data synthetic --steps 50 --output none     no files at all\n",
             .options = training_schema(),
             .listings =

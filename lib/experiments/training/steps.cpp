@@ -64,36 +64,44 @@ std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t cou
     return devices;
 }
 
-std::unique_ptr<train::Optimizer> make_optimizer(const TrainingOptions& options, nn::Model& model) {
+std::unique_ptr<train::Optimizer> make_optimizer(const TrainingOptions& options, nn::Model& model,
+                                                 train::ShardedSync* sharded) {
     const auto& settings = options.settings;
-    const auto parameters = train::trained_parameters(model);
+    const auto parameters =
+        sharded == nullptr ? train::trained_parameters(model) : sharded->parts();
     auto optimizer = entry_of(train::optimizers(), *settings.optimizer)
                          .make(parameters, {.lr = options.rate.lr,
                                             .momentum = *settings.momentum,
                                             .fused = settings.fused_optimizer,
                                             .ops = options.ops()});
     if (!settings.clip_gradients) return optimizer;
-    return train::clipping(std::move(optimizer), parameters, *settings.clip_gradients);
+    std::function<double(double)> sum;
+    if (sharded != nullptr) sum = [sharded](double mine) { return sharded->sum_over_ranks(mine); };
+    return train::clipping(std::move(optimizer), parameters, *settings.clip_gradients,
+                           std::move(sum));
 }
 
 }  // namespace
 
 std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options,
+                                               const nn::Model& model,
                                                comm::Communicator& data_plane,
                                                comm::Communicator& control) {
     const auto& settings = options.settings;
-    const auto cap = static_cast<std::int64_t>(settings.bucket_cap_mb * (1 << 20));
-    return entry_of(train::gradient_syncs(), *settings.sync)
-        .make({.data = data_plane,
-               .control = control,
-               .first_cap_bytes = std::min(train::kFirstBucketBytes, cap),
-               .cap_bytes = cap,
-               .progress = settings.progress == "thread" ? train::Progress::thread
-                           : settings.progress == "poll" ? train::Progress::poll
-                                                         : train::Progress::none,
-               .transfer = settings.transfer == "blocking" ? train::Transfer::blocking
-                                                           : train::Transfer::background,
-               .compression = options.compression});
+    const train::SyncSetup setup{
+        .data = data_plane,
+        .control = control,
+        .first_cap_bytes = std::min(train::kFirstBucketBytes, options.bucket_cap()),
+        .cap_bytes = options.bucket_cap(),
+        .progress = settings.progress == "thread" ? train::Progress::thread
+                    : settings.progress == "poll" ? train::Progress::poll
+                                                  : train::Progress::none,
+        .transfer = settings.transfer == "blocking" ? train::Transfer::blocking
+                                                    : train::Transfer::background,
+        .compression = options.compression};
+    if (settings.zero > 0)
+        return std::make_unique<train::ShardedSync>(model, setup, options.zero());
+    return entry_of(train::gradient_syncs(), *settings.sync).make(setup);
 }
 
 TrainingSteps::TrainingSteps(const StepParts& parts, nn::Model& model)
@@ -108,9 +116,10 @@ TrainingSteps::TrainingSteps(const StepParts& parts, nn::Model& model)
       phases_(layers_ ? *layers_ : marks_of(recorder_, device_phases_.get()), delay_on(parts),
               core_wait_),
       data_plane_(parts.data_plane),
-      sync_(make_sync(parts.options, data_plane_, parts.control)),
+      sync_(make_sync(parts.options, model, data_plane_, parts.control)),
+      sharded_(dynamic_cast<train::ShardedSync*>(sync_.get())),
       buffers_(make_buffer_sync(parts, model, keeps_ranks_equal_, data_plane_)),
-      optimizer_(make_optimizer(parts.options, model)),
+      optimizer_(make_optimizer(parts.options, model, sharded_)),
       scaler_(parts.options.precision() == train::Precision::fp16
                   ? std::make_unique<train::GradScaler>()
                   : nullptr),
@@ -130,7 +139,8 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
     if (!vocabulary::mode_of(parts_.options.settings).has_replicas)
         return std::make_unique<train::Trainer>(
             model_, *sync_, *optimizer_, phases_, buffers_.get(), scaler_.get(),
-            keeps_ranks_equal_ && parts_.options.own.branches ? &parts_.control : nullptr);
+            keeps_ranks_equal_ && parts_.options.own.branches ? &parts_.control : nullptr,
+            sharded_);
     // On GPUs the replicas' threads only launch work and need no cores of their own.
     const bool on_cpu = parts_.device.is_cpu();
     auto replicas = std::make_unique<train::DataParallel>(

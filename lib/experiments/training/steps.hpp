@@ -19,11 +19,12 @@
 #include "measure/samples.hpp"
 #include "train/layer_profile.hpp"
 #include "train/replicas.hpp"
+#include "train/sharded_sync.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::experiments {
 
-/// Passes enter() and leave() on, and sleeps after entering the chosen phase (--inject-delay). Adds
+/// Forwards enter() and leave(), and sleeps after entering the chosen phase (--inject-delay). Adds
 /// up how long this thread waited for a core in the phase sync.
 class DelayedPhases final : public base::PhaseSink {
   public:
@@ -62,8 +63,10 @@ struct StepParts {
     torch::Device device = torch::kCPU;
 };
 
-/// Makes the strategy of --sync. The communicators must outlive the strategy.
+/// Makes the strategy of --sync, or with --zero the one that shards `model`. The communicators must
+/// outlive the strategy.
 std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options,
+                                               const nn::Model& model,
                                                comm::Communicator& data_plane,
                                                comm::Communicator& control);
 
@@ -90,8 +93,8 @@ class TrainingSteps {
 
     /// Changes the input of the steps planned from now on.
     void set_input(Input input) { input_ = input; }
-    /// Plans steps first .. end - 1 as the next ones, in order: their batches are made ahead. Steps
-    /// are counted over epochs, from 0.
+    /// Plans steps first .. end - 1 as the next ones, in order; loader threads make their batches
+    /// ahead. Steps are counted over epochs, from 0.
     void plan(std::int64_t first, std::int64_t end);
     /// Makes the next planned step and times it.
     MadeStep make(std::int64_t step);
@@ -108,6 +111,12 @@ class TrainingSteps {
 
     const StepParts& parts() const { return parts_; }
     train::GradientSync& sync() { return *sync_; }
+    /// Null without --zero.
+    train::ShardedSync* sharded() const { return sharded_; }
+    /// With --zero: gathers all parameters on every rank, until the next step. Collective.
+    void complete_parameters() {
+        if (sharded_ != nullptr) sharded_->complete_parameters();
+    }
     train::Optimizer& optimizer() { return *optimizer_; }
     /// Null without fp16; its skipped() steps do not count for a schedule by steps.
     train::GradScaler* scaler() const { return scaler_.get(); }
@@ -122,7 +131,7 @@ class TrainingSteps {
     const std::array<double, base::kPhaseCount>& host_seconds() const {
         return recorder_.host_seconds();
     }
-    /// In which the compute threads of a CPU have waited for a core so far.
+    /// Seconds for which the compute threads of a CPU have waited for a core so far.
     double core_wait_s() const;
     /// Null without --profile layers.
     train::LayerProfile* layers() const { return layers_.get(); }
@@ -152,6 +161,7 @@ class TrainingSteps {
     DelayedPhases phases_;
     comm::SilentCommunicator data_plane_;
     std::unique_ptr<train::GradientSync> sync_;
+    train::ShardedSync* sharded_;  // sync_ with --zero
     std::unique_ptr<train::BufferSync> buffers_;
     std::unique_ptr<train::Optimizer> optimizer_;
     std::unique_ptr<train::GradScaler> scaler_;

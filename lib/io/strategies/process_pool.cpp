@@ -40,7 +40,7 @@ class ProcessPool final : public ProcessStrategy {
 
 StrategyEntry process_pool_entry() {
     return {.name = "process-pool",
-            .summary = "worker processes, each task brings its grids, npy files",
+            .summary = "worker processes that get the grids with each task, npy files",
             .uses_workers = true,
             .async = true,
             .make = make_strategy<ProcessPool>};

@@ -131,56 +131,37 @@ class Llama final : public LanguageModel {
 struct LlamaSize {
     const char* name;
     const char* summary;
-    TransformerSizes sizes;
+    std::int64_t layers, heads, kv_heads, wide, hidden, tokens, vocabulary;
+    bool tied;
     double lr;
     std::int64_t batch_size;
 };
-const LlamaSize kLlamaSizes[] = {{"llama-debug",
-                                  "torchtitan's small Llama 3, 6,163,712 parameters, 2,048 tokens",
-                                  {.layers = 6,
-                                   .heads = 16,
-                                   .kv_heads = 16,
-                                   .wide = 256,
-                                   .hidden = 768,
-                                   .tokens = 2048,
-                                   .vocabulary = 2048,
-                                   .gated = true},
-                                  8e-4,
-                                  8},
-                                 {"llama3-1b",
-                                  "Llama 3.2 1B, 1,235,814,400 parameters, 8,192 tokens",
-                                  {.layers = 16,
-                                   .heads = 32,
-                                   .kv_heads = 8,
-                                   .wide = 2048,
-                                   .hidden = 8192,
-                                   .tokens = 8192,
-                                   .vocabulary = 128256,
-                                   .tied = true,
-                                   .gated = true},
-                                  3e-4,
-                                  1},
-                                 {"llama3-8b",
-                                  "Llama 3 8B, 8,030,261,248 parameters, 8,192 tokens",
-                                  {.layers = 32,
-                                   .heads = 32,
-                                   .kv_heads = 8,
-                                   .wide = 4096,
-                                   .hidden = 14336,
-                                   .tokens = 8192,
-                                   .vocabulary = 128256,
-                                   .gated = true},
-                                  3e-4,
-                                  1}};
+constexpr LlamaSize kLlamaSizes[] = {
+    {"llama-debug", "torchtitan's small Llama 3, 6,163,712 parameters, 2,048 tokens", 6, 16, 16,
+     256, 768, 2048, 2048, false, 8e-4, 8},
+    {"llama3-1b", "Llama 3.2 1B, 1,235,814,400 parameters, 8,192 tokens", 16, 32, 8, 2048, 8192,
+     8192, 128256, true, 3e-4, 1},
+    {"llama3-8b", "Llama 3 8B, 8,030,261,248 parameters, 8,192 tokens", 32, 32, 8, 4096, 14336,
+     8192, 128256, false, 3e-4, 1}};
 
 }  // namespace
 
 std::vector<ModelEntry> llama_entries() {
     std::vector<ModelEntry> entries;
-    for (const auto& [name, summary, sizes, lr, batch_size] : kLlamaSizes)
+    for (const auto& size : kLlamaSizes) {
+        const TransformerSizes sizes{.layers = size.layers,
+                                     .heads = size.heads,
+                                     .kv_heads = size.kv_heads,
+                                     .wide = size.wide,
+                                     .hidden = size.hidden,
+                                     .tokens = size.tokens,
+                                     .vocabulary = size.vocabulary,
+                                     .tied = size.tied,
+                                     .gated = true};
         entries.push_back(
-            language_entry(name, summary, sizes, lr, batch_size,
+            language_entry(size.name, size.summary, sizes, size.lr, size.batch_size,
                            [](const auto& some) { return std::make_shared<Llama>(some); }));
+    }
     return entries;
 }
 

@@ -73,7 +73,7 @@ struct CompareGroup {
     std::vector<DifferingKey> differing = {};
     std::vector<std::string> notes = {};
     std::vector<CompareRow> rows = {};
-    /// Which value of the one option that explains all differences is the best, as in a table.
+    /// If one option explains all differences: the verdict on its values.
     std::vector<std::string> findings = {};
 
     const std::string& command() const { return conditions.at("command"); }

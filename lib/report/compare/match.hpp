@@ -21,8 +21,8 @@ model::OtherLoad load_of(const Runs& runs);
 /// without a counterpart on the other side; the message then has the conditions that differ.
 std::vector<CompareGroup> groups_of(const Runs& a, const Runs& b,
                                     const std::vector<std::string>& ignore);
-/// The conditions that keep runs of A and of B without a counterpart if they are one option and
-/// what follows from it; {} otherwise.
+/// If A and B lack counterparts only because of one option: this option and the conditions that
+/// follow from it; otherwise {}.
 std::vector<std::string> one_difference(const Runs& a, const Runs& b,
                                         const std::vector<std::string>& ignore);
 
@@ -30,8 +30,8 @@ std::vector<std::string> one_difference(const Runs& a, const Runs& b,
 std::vector<DifferingKey> differing_keys(const CompareGroup& group,
                                          const std::vector<std::string>& ignore);
 
-/// Warns of runs that share a launch, are on both sides, all precede the other side's, or ran
-/// beside other load.
+/// Warns if runs share a launch, are on both sides, all precede those of the other side, or if load
+/// by other processes differs.
 std::vector<std::string> notes_of(const CompareGroup& group);
 
 }  // namespace ranklab::report::compare

@@ -167,10 +167,9 @@ Json group_json(const CompareGroup& group) {
         differing.push_back(
             {{"key", one.key}, {"a", one.a}, {"b", one.b}, {"allowed", one.allowed}});
     for (const auto& row : group.rows) rows.push_back(row_json(row));
-    return {{"command", group.command()}, {"title", group.title},
-            {"settings", settings},       {"runs_a", group.a.size()},
-            {"runs_b", group.b.size()},   {"differing", differing},
-            {"notes", group.notes},       {"rows", rows}};
+    return {{"command", group.command()}, {"title", group.title},       {"settings", settings},
+            {"runs_a", group.a.size()},   {"runs_b", group.b.size()},   {"differing", differing},
+            {"notes", group.notes},       {"findings", group.findings}, {"rows", rows}};
 }
 
 Json side_json(const SideSummary& side) {

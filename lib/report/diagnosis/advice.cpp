@@ -40,10 +40,10 @@ class Advice {
         const double rest = p_.step_s() - p_.lost_s(Parts::input),
                      reads = all_.run.says(fact::kReadsInTurn) ? p_.reading_s : 0,
                      work = (p_.decoding_s + p_.computing_s() * all_.threads) * all_.ranks,
-                     shortest = std::fmax(std::max(rest, reads), work / all_.most_cores()),
+                     shortest = std::fmax(std::max(rest, reads), work / all_.host_cores),
                      workers = std::clamp(std::ceil(0.98 * p_.loader_s() / shortest), 1.0, 16.0);
-        add(fmt::format("--workers {}", workers),
-            p_.step_s() - std::fmax(shortest, p_.loader_s() / workers));
+        const double saved = p_.step_s() - std::fmax(shortest, p_.loader_s() / workers);
+        if (saved > 0) add(fmt::format("--workers {}", workers), if_quiet(saved));
     }
     // 2 to 16 times the batch, so that the update and the sum take at most a tenth of the step.
     // The update and the sum take the same time for any batch. The sum's time is the least of ten
@@ -63,7 +63,7 @@ class Advice {
             most += p_.lost_s(Parts::serialisation) + above_least_s(Parts::transfer) +
                     p_.computing_s() -
                     std::ranges::min(all_.blocks, {}, &Parts::computing_s).computing_s();
-        add(option, most);
+        add(option, most, all_.other_load_s() / 2);
     }
     // No number if most of the sum is forecast to stay.
     void add_cap(const predict::CapAdvice& cap) {
@@ -78,24 +78,29 @@ class Advice {
             add(fmt::format("--threads {}", threads),
                 if_quiet((1 - all_.threads / threads) * p_.computing_s()));
     }
+    // Threads that take turns also lose time to the switches, which count as computing: more than
+    // their waits may be saved, and some of the waits overlap.
     void add_cores() {
         const auto cpus = base::number_in(all_.run.fact(fact::kLogicalCpus));
+        const double waited = all_.own_threads_s();
         if (all_.ranks * all_.threads <= cpus.value_or(0))
             add(fmt::format("mpirun --map-by slot:PE={} --bind-to core", all_.threads),
-                if_quiet(all_.own_threads_s()));
+                if_quiet(waited + p_.computing_s() / 2), if_quiet(0.75 * waited));
     }
-    // Fewer ranks make as many more steps, each as long as the computing of one. Computing contains
-    // the waits for cores if the kernel does not count them.
+    // Fewer ranks make as many more steps, each at most as long as the computing of one, which gets
+    // shorter without the switches: by all of the waits at most. Computing contains the waits for
+    // cores if the kernel does not count them.
     void add_ranks() {
         const double threads = all_.threads, cores = all_.host_cores,
                      ranks = std::max(1.0, std::floor(cores / threads)),
                      share = all_.run.find("core_wait_time_s") != nullptr
                                  ? 1
                                  : cores / (all_.ranks * threads),
-                     alone = share * p_.computing_s() * all_.ranks / ranks;
+                     alone = share * p_.computing_s() * all_.ranks / ranks,
+                     least = p_.step_s() - alone;
         add(fmt::format("mpirun -n {}{}", ranks * base::real(model::node_count(all_.run)),
                         threads > 1 ? fmt::format(" --map-by slot:PE={}", threads) : ""),
-            if_quiet(p_.step_s() - alone));
+            if_quiet(std::fmax(least, all_.own_threads_s())), if_quiet(least));
     }
     // The largest savings first, options without a number last.
     Frame frame() {
@@ -122,7 +127,7 @@ class Advice {
     double number(std::string_view setting) const {
         return predict::number_of(all_.run, setting, 0);
     }
-    // Beside other load, threads that wait for each other may save nothing, or take longer.
+    // Beside other load, threads and ranks on further cores may save nothing, or take longer.
     double if_quiet(double saved) {
         if (is_quiet()) return saved;
         notes_ = {"no number: other processes used the cores, or their use was not measured"};

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "base/numbers.hpp"
 #include "base/terminal.hpp"
@@ -71,7 +70,7 @@ constexpr CauseRow kCauses[] = {
      "bound by imbalance: waiting for {last} takes {lost}",
      [](const Steps& all) { return all.whole.late_s(); }},
     {Cause::uneven_steps, "imbalance", "uneven_steps",
-     "bound by imbalance: waiting for the last rank, now one and now another, takes {lost}",
+     "bound by imbalance: waiting for the last rank, which differs from step to step, takes {lost}",
      [](const Steps& all) { return all.whole.lost_s(Parts::serialisation); }},
     {Cause::small_batch, "compute", "small_batch",
      "bound by computing: the batch is small; the update and the sum of gradients, which do not "
@@ -92,13 +91,13 @@ constexpr CauseRow kCauses[] = {
      "bound by communication: summing {bytes}gradients takes {lost} once the last rank has come",
      [](const Steps& all) { return all.whole.lost_s(Parts::transfer); }},
     {Cause::launches, "launches", "launches",
-     "bound by launches: the GPU computes for {computing} of the step, and waits there until the "
-     "host has launched each kernel",
+     "bound by launches: computing takes {computing} of the step, in which the GPU waits for the "
+     "host to launch its kernels",
      [](const Steps& all) {
          return model::waits_for_launches(all.run) ? kLeastLoss * all.whole.step_s() : 0;
      }},
     {Cause::idle_cores, "compute", "idle_cores",
-     "bound by computing: {computing} of the step; more threads could have {idle} more of the "
+     "bound by computing: {computing} of the step; more threads could use {idle} more of the "
      "host's {host_cores} cores",
      [](const Steps& all) { return all.has_idle_cores() ? kLeastLoss * all.whole.step_s() : 0; }},
     {Cause::none, "compute", "none",
@@ -113,10 +112,13 @@ const CauseRow& row_of(Cause cause) {
 std::string last_rank(const Steps& all) {
     const auto rows = model::rows_of(all.run, "waiting");
     if (rows.empty()) return "the slowest rank";
-    const auto late = *std::ranges::max_element(
-        rows, {}, [](const auto& row) { return row.number("came_last_share"); });
     const double handover_s = all.whole.lost_s(Parts::handover);
     const bool in_sync = handover_s > all.whole.late_s() / 2;
+    // The sums' waits do not show a rank that is late after them, and its phases no late handover.
+    const auto late = *std::ranges::max_element(rows, {}, [&](const auto& row) {
+        return in_sync ? row.number("came_last_share")
+                       : row.number("rank") == base::real(all.whole.slowest_rank);
+    });
     const std::string phase = in_sync ? "sync" : late.text("longest_excess_phase");
     const double excess_s = in_sync ? handover_s : late.number("excess_s");
     return fmt::format("rank {} on {}{}", late.text("rank"), late.text("host"),
@@ -169,7 +171,7 @@ Frame parts_frame(const Steps& all) {
                                    readable(all.start_up_s(), "s"),
                                    percent_text(all.start_up_percent()))};
     if (all.other_load_s() > 0)
-        frame.notes.push_back(fmt::format("other load: takes {} of the waiting for a core",
+        frame.notes.push_back(fmt::format("other processes cause {} of the waiting for a core",
                                           readable(all.other_load_s(), "s")));
     return frame;
 }

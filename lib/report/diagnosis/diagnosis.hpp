@@ -1,4 +1,4 @@
-// Names what bounds the step of a training run, and options to try (docs/why.md).
+// Names what limits the step of a training run, and options to try (docs/why.md).
 #pragma once
 
 #include <optional>

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <set>
-#include <utility>
 
 #include "base/numbers.hpp"
 #include "base/terminal.hpp"
@@ -115,7 +114,8 @@ Unit unit_of(const std::string& label, const std::string& unit, double most) {
 
 Range y_range(const Figure& figure, const Range& y) {
     if (figure.log_y) return y.widened(1.6);
-    if (figure.unit.empty()) return {1.02 * y.low - 0.02 * y.high, 1.02 * y.high};  // losses
+    if (const double space = 0.04 * (y.high - y.low); figure.unit.empty() && space > 0)  // losses
+        return {y.low - space, y.high + space};
     return {std::min(0.0, 1.1 * y.low), y.high > 0 ? 1.12 * y.high : 1};
 }
 

@@ -55,7 +55,7 @@ struct Figure {
     std::string caption = {};         ///< one sentence
 
     bool bars() const { return !categories.empty(); }
-    bool empty() const;  ///< fewer than two points to draw, without ideal lines
+    bool empty() const;  ///< fewer than two bars, or no curve of two points but ideal ones
 };
 /// Adds a bar to a figure of one series.
 void add_bar(Figure& figure, const std::string& name, const Cell& length);
@@ -109,8 +109,12 @@ Section steps_section(const Source& source);
 Section losses_section(const Source& source);
 Section inside_section(const Source& source);
 Section collectives_section(const Source& source);
+/// The row in groups.runs() of the ladder with the most strategies; if several, of those the one
+/// that writes most, then the newest.
+std::optional<std::size_t> largest_ladder(const model::Groups& groups);
 Section ladder_section(const Source& source);
-/// Figures and answers of groups that differ in one setting: modes, precisions, models, devices.
+/// Figures and answers of groups that differ in one setting: modes, precisions, models, devices,
+/// and of labels without the largest ladder strategies.
 Section ways_section(const Source& source);
 Section published_section(const Source& source);
 

@@ -75,12 +75,14 @@ bool Series::empty() const {
 }
 
 bool Figure::empty() const {
-    std::ptrdiff_t drawn = 0;
-    for (const auto& one : series)
-        if (one.look != Look::dashed)
-            drawn +=
-                std::ranges::count_if(one.points, [](const Point& p) { return is_drawn(p.y); });
-    return drawn < 2;
+    std::ptrdiff_t all = 0, most = 0;
+    for (const auto& one : series) {
+        if (one.look == Look::dashed) continue;
+        const auto drawn = [](const Point& point) { return is_drawn(point.y); };
+        all += std::ranges::count_if(one.points, drawn);
+        most = std::max(most, std::ranges::count_if(one.points, drawn));
+    }
+    return (bars() ? all : most) < 2;
 }
 
 void add_bar(Figure& figure, const std::string& name, const Cell& length) {

@@ -178,12 +178,10 @@ Section collectives_section(const Source& source) {
     return section;
 }
 
-// The ladder with the most strategies, of equal ones the one that writes most, then the newest:
-// runs of a sweep over ranks are no ladders of their own.
-Section ladder_section(const Source& source) {
-    Section section{"ladder", "The file-writing ladder"};
+// Runs of a sweep over ranks are no ladders of their own.
+std::optional<std::size_t> largest_ladder(const Groups& groups) {
     // A run that holds a ladder has no measurements, and so no group.
-    const Frame& runs = source.groups.runs();
+    const Frame& runs = groups.runs();
     const std::size_t ladders = runs.find("ladder", Role::table);
     const auto number = [&](std::size_t row, std::string_view name) {
         return base::number_in(runs.at(row, runs.find(name, Role::factor)).text).value_or(0);
@@ -197,8 +195,15 @@ Section ladder_section(const Source& source) {
     std::size_t largest = 0;
     for (std::size_t row = 0; row < runs.rows.size(); ++row)
         if (size_of(row) >= size_of(largest)) largest = row;
-    if (runs.empty() || size_of(largest).first == 0) return section;
-    const Run run = source.file.read(runs.at(largest, "id").text, results::Detail::summaries);
+    return runs.empty() || size_of(largest).first == 0 ? std::nullopt : std::optional(largest);
+}
+
+Section ladder_section(const Source& source) {
+    Section section{"ladder", "The file-writing ladder"};
+    const auto largest = largest_ladder(source.groups);
+    if (!largest) return section;
+    const Run run =
+        source.file.read(source.groups.runs().at(*largest, "id").text, results::Detail::summaries);
     const model::Ladder ladder = model::ladder_of(run, &source.groups);
     add_ladder(section, ladder,
                (run.label.empty() ? "" : ", label " + run.label) +
@@ -210,7 +215,7 @@ Section ladder_section(const Source& source) {
 }
 
 Section published_section(const Source& source) {
-    Frame frame{.title = "The same model, data and strategy on other hardware"};
+    Frame frame{.title = "The same experiment on other hardware"};
     frame.columns = {{.name = "experiment", .role = Role::key},
                      {.name = "quantity"},
                      {.name = "published"},

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "report/figures/figure.hpp"
+#include "report/model/ladder.hpp"
 #include "report/model/scaling.hpp"
 #include "vocabulary/measurements.hpp"
 #include "vocabulary/settings.hpp"
@@ -230,21 +231,31 @@ Section section_of(const Source& source, const Kind& kind) {
     return section;
 }
 
-void add_way(Section& section, const Groups& groups, const std::string& key,
+// What a comparison measured: the work, and for strategies the records.
+std::string work_of(const Source& source, const std::string& key, std::size_t group) {
+    if (source.groups.command(group) != "io") return source.groups.titles({group}, {key}).front();
+    const auto run = source.newest(group);
+    return fmt::format("{}, ranks {}, workers {}", model::records_text(run),
+                       source.groups.key(group, setting::kRanks), run.setting(setting::kWorkers));
+}
+
+void add_way(Section& section, const Source& source, const std::string& key,
              const model::Comparison& one) {
+    const Groups& groups = source.groups;
     std::set<std::string> values;
     for (const std::size_t row : one.rows) values.insert(groups.key(row, key));
     const auto name = [&](std::size_t row) {
         return values.size() < one.rows.size() ? groups.name(row)
                                                : fmt::format("{} {}", key, groups.key(row, key));
     };
-    const std::string title = groups.titles({one.base}, {key}).front();
+    const std::string title = work_of(source, key, one.base);
+    const auto& label = groups.key(one.base, "label");
     const auto named = std::ranges::count_if(section.figures, [&](const Figure& other) {
         return other.name.starts_with("over_" + key);
     });
     Figure figure{
         .name = fmt::format("over_{}{}", key, named == 0 ? "" : fmt::format("_{}", named + 1)),
-        .title = fmt::format("{}: {}", key, title),
+        .title = fmt::format("{}: {}{}{}", key, title, label.empty() ? "" : ", ", label),
         .x_label = without_unit(one.measurement),
         .unit = groups.unit(one.measurement),
         .caption =
@@ -282,6 +293,8 @@ std::vector<Section> scaling_sections(const Source& source) {
 Section ways_section(const Source& source) {
     Section section{"ways", "One setting changed"};
     const Groups& groups = source.groups;
+    const auto ladder = largest_ladder(groups);
+    const std::string in_ladder = ladder ? groups.runs().at(*ladder, "label").text : "";
     for (const auto& key : groups.keys()) {
         const auto& row = vocabulary::setting_row(key);
         const bool has_curve = key == setting::kRanks || key == setting::kThreads;
@@ -289,14 +302,18 @@ Section ways_section(const Source& source) {
         if (vocabulary::find_setting(key) == nullptr || has_curve || apart ||
             (row.keeps_sample_work && !model::is_batch(key)) || key == setting::kGlobalBatchSize)
             continue;
-        auto found = model::comparisons_over(groups, key);
-        std::erase_if(found, [&](const auto& one) { return groups.command(one.base) != "train"; });
         std::map<std::string, model::Comparison> of_label;
-        for (auto& one : found)
-            if (auto& most = of_label[groups.key(one.base, "label")];
-                one.rows.size() > most.rows.size())
-                most = one;
-        for (const auto& [label, one] : of_label) add_way(section, groups, key, one);
+        for (const auto& one : model::comparisons_over(groups, key)) {
+            const std::string &label = groups.key(one.base, "label"),
+                              &command = groups.command(one.base);
+            const bool strategies = key == setting::kStrategy && command == "io" &&
+                                    !label.empty() && label != in_ladder;
+            if (command != "train" && !strategies) continue;
+            // Of io the largest files, ranks and workers: groups are sorted by their keys.
+            auto& most = of_label[label];
+            if (one.rows.size() + (strategies ? 1 : 0) > most.rows.size()) most = one;
+        }
+        for (const auto& [label, one] : of_label) add_way(section, source, key, one);
     }
     return section;
 }

@@ -22,7 +22,7 @@ constexpr std::size_t kMostPoints = 1200;  // of a line: a picture has fewer pix
 constexpr std::size_t kMostEpochs = 20, kMostEpochTables = 3;
 
 // The slowest rank's value of each step, warm-up included.
-std::vector<double> rows_of(const Run& run, std::string_view name) {
+std::vector<double> by_step(const Run& run, std::string_view name) {
     const Measurement* m = run.find(name);
     if (m == nullptr || m->columns == 0) return {};
     auto rows = m->largest_of(m->warmup);
@@ -42,11 +42,11 @@ std::vector<Step> steps_of(const std::vector<Run>& runs) {
     std::vector<std::vector<double>> losses, seconds;
     std::size_t length = SIZE_MAX;
     for (const Run& run : runs) {
-        losses.push_back(rows_of(run, vocabulary::kLoss));
-        seconds.push_back(rows_of(run, vocabulary::kStepTime));
+        losses.push_back(by_step(run, vocabulary::kLoss));
+        seconds.push_back(by_step(run, vocabulary::kStepTime));
         length = std::min({length, losses.back().size(), seconds.back().size()});
     }
-    const auto rates = rows_of(runs.back(), vocabulary::kLearningRate);
+    const auto rates = by_step(runs.back(), vocabulary::kLearningRate);
     const double batch =
         base::number_in(runs.back().setting(setting::kGlobalBatchSize)).value_or(stats::kNone);
     std::vector<Step> steps;
@@ -173,7 +173,7 @@ Section steps_section(const Source& source) {
         const Measurement* m = run.find(vocabulary::kStepTime);
         if (m == nullptr || m->rows() == 0) continue;
         std::vector<Point> points;
-        for (const double time : rows_of(run, vocabulary::kStepTime))
+        for (const double time : by_step(run, vocabulary::kStepTime))
             points.push_back({base::real(points.size() + 1), time});
         const std::size_t warm_up = points.size() - m->rows();
         section.figures.push_back(
@@ -198,8 +198,10 @@ Section losses_section(const Source& source) {
              .x_label = axis.x_label,
              .y_label = axis.y_label,
              .caption =
-                 "Mean over the global batch before each update, warm-up included; medians of "
-                 "a group's runs, and their range; points: validation."});
+                 axis.y == &Step::loss
+                     ? "Mean over the global batch before each update, warm-up included; medians "
+                       "of a group's runs, and their range; points: validation."
+                     : ""});
     const Groups& all = source.groups;
     const auto groups = newest_groups(all, "train", kMostLosses);
     const auto titles = all.titles(groups);
@@ -209,9 +211,10 @@ Section losses_section(const Source& source) {
             if (runs.size() < kMostRuns)
                 runs.push_back(source.file.read(all.runs().at(member, "id").text));
         const auto steps = steps_of(runs);
-        const std::string name = fmt::format("{}, {} ranks, global batch {}", titles[i],
-                                             all.factor(groups[i], setting::kRanks),
-                                             all.factor(groups[i], setting::kGlobalBatchSize));
+        const auto& ranks = all.factor(groups[i], setting::kRanks);
+        const std::string name =
+            fmt::format("{}, {} rank{}, global batch {}", titles[i], ranks, ranks == "1" ? "" : "s",
+                        all.factor(groups[i], setting::kGlobalBatchSize));
         for (std::size_t k = 0; k < std::size(kAxes); ++k) {
             Series line{name, Look::line, i, {}},
                 validation{name + ", validation", Look::points, i, {}};

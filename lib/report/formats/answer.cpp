@@ -3,16 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
 #include <set>
 
+#include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/model/conditions.hpp"
-#include "report/model/network.hpp"
 #include "report/model/steps.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
@@ -90,12 +89,12 @@ std::string straggler_text(const Run& run) {
     for (const auto& row : model::rows_of(run, "waiting")) {
         waited_s = std::max(waited_s, row.number("waited_for_others_s"));
         if (row.text("rank") == straggler)
-            text = fmt::format("; rank {} on {} comes last in {:.0f} % of the steps", straggler,
+            text = fmt::format("; rank {} on {} arrives last in {:.0f} % of the steps", straggler,
                                row.text("host"), 100 * row.number("came_last_share"));
     }
     return text.empty() || !(waited_s > 0)
                ? text
-               : fmt::format("{}, others wait {} for it", text, readable(waited_s, "s"));
+               : fmt::format("{}, and other ranks wait {} for it", text, readable(waited_s, "s"));
 }
 
 // The shares of --why, or of the table `phases`, which add up to 100 % of the mean step; "" if an
@@ -114,8 +113,7 @@ std::string communication(const Run& run) {
     const std::string takes =
         std::isfinite(whole)
             ? readable(whole, "s") +
-                  " of transfers per step once all ranks have come, in pairs of steps after the "
-                  "run; "
+                  " of transfers per step, without waits for late ranks, measured after the run; "
             : "";
     const stats::Summary& s = overlap->summary;
     if (!std::isfinite(s.median) || !std::isfinite(s.ci95.low)) {
@@ -152,16 +150,46 @@ bool is_whole(const model::StoredRow& epoch) {
     return epoch.number("steps") == epoch.number("steps_per_epoch");
 }
 
+// Why an epoch has as many steps; "" if the run does not store it.
+std::string steps_note(const Run& run, const model::StoredRow& epoch) {
+    const auto batch =
+        base::number_in<std::size_t>(run.setting(setting::kGlobalBatchSize)).value_or(0);
+    if (batch == 0) return "";
+    return fmt::format(
+        "{} steps per epoch: {} samples in batches of {} ({} per rank); step and "
+        "samples/s are the epoch's means",
+        epoch.text("steps_per_epoch"), epoch.text("samples"), batch, batch / ranks_of(run));
+}
+
+// How much longer the first epoch is than the second, and what its first step contributes; "" if it
+// is not longer.
+std::string first_epoch_note(const Run& run, const std::vector<model::StoredRow>& rows) {
+    const Measurement* step = run.find(vocabulary::kStepTime);
+    if (rows.size() < 2 || !is_whole(rows[1]) || step == nullptr) return "";
+    auto times = step->largest_of(step->warmup);
+    if (times.empty()) times = step->largest_of_rows();
+    const double longer = rows[0].number("time_s") - rows[1].number("time_s"),
+                 first = times.empty() ? 0 : times.front() - step->summary.median;
+    if (!(longer > 0) || !(first > 0)) return "";
+    return fmt::format(
+        "epoch {} took {} longer than epoch {}, {} of it in its first step, which sets up buffers "
+        "and connections",
+        rows[0].text("epoch"), readable(longer, "s"), rows[1].text("epoch"),
+        readable(std::min(first, longer), "s"));
+}
+
 // The epochs of a training that made a whole one: the first and the last ones.
 std::string epochs(const Run& run) {
     auto rows = model::rows_of(run, "epochs");
-    if (std::ranges::none_of(rows, is_whole)) return "";
-    Frame frame;
+    const auto whole = std::ranges::find_if(rows, is_whole);
+    if (whole == rows.end()) return "";
+    Frame frame{.notes = {steps_note(run, *whole), first_epoch_note(run, rows)}};
+    std::erase(frame.notes, "");
     if (rows.size() > kMostEpochs) {
         const std::size_t hidden = rows.size() - kMostEpochs;
         rows.erase(rows.begin() + 2, rows.begin() + 2 + static_cast<std::ptrdiff_t>(hidden));
-        frame.notes = {fmt::format("{} not shown: ranklab report --format json has all",
-                                   counted(hidden, "epoch"))};
+        frame.notes.push_back(fmt::format("{} not shown: ranklab report --format json has all",
+                                          counted(hidden, "epoch")));
     }
     constexpr std::array kColumns{std::array{"time_s", "s", "time"},
                                   std::array{"step_s", "s", "step"},
@@ -172,9 +200,9 @@ std::string epochs(const Run& run) {
                                   std::array{"validation_time_s", "s", "val. time"}};
     for (const auto& row : rows) {
         frame.rows.emplace_back();
-        frame.put({.name = "epoch", .role = Role::key}, row.cell("epoch"));
+        frame.put({.name = "epoch", .role = Role::key}, model::cell_of(row, "epoch"));
         for (const auto& [name, unit, head] : kColumns)
-            frame.put({.name = name, .unit = unit, .head = head}, row.cell(name));
+            frame.put({.name = name, .unit = unit, .head = head}, model::cell_of(row, name));
         frame.set(frame.rows.size() - 1, frame.columns[frame.find("step_s")],
                   row.number("time_s") / row.number("steps"));
         frame.set(frame.rows.size() - 1, frame.columns[frame.find("accuracy")],
@@ -207,25 +235,28 @@ std::string train_answer(const Run& run) {
 }
 
 std::string train_result(const Run& run) {
-    const Measurement* rate = run.find(vocabulary::kThroughput);
-    if (rate == nullptr) rate = run.find("throughput_full_samples_per_s");  // of an ablation
-    if (rate == nullptr || !std::isfinite(rate->summary.median)) return "no rate was measured";
+    Cell rate;
+    std::string how;
+    if (const Measurement* m = run.find(vocabulary::kThroughput))
+        rate = {m->summary.median, m->summary.ci95};
+    for (const auto& row : model::rows_of(run, "ablation"))  // the number of the line BENCHY
+        if (row.text("trial") == "full")
+            rate = row.number("mean_samples_per_s"),
+            how = fmt::format(", mean of {} trials", row.text("trials"));
+    if (!std::isfinite(rate.number)) return "no rate was measured";
     const model::Cores cores = model::cores_of(run);
-    std::string text =
-        fmt::format("{} on {}", readable(rate->summary.median, rate->summary.ci95, rate->unit),
-                    counted(ranks_of(run), "rank"));
-    if (cores.known())
-        text += fmt::format(", {} per {}",
-                            digits(rate->summary.median / static_cast<double>(cores.count)),
-                            cores.unit);
-    return rate->name == vocabulary::kThroughput
-               ? text
-               : fmt::format("{}, median of {}", text, counted(rate->summary.n, "trial"));
+    return fmt::format(
+        "{} on {}{}{}", readable(rate.number, rate.interval, "samples/s"),
+        counted(ranks_of(run), "rank"),
+        cores.known()
+            ? fmt::format(", {} per {}", digits(rate.number / base::real(cores.count)), cores.unit)
+            : "",
+        how);
 }
 
 std::string result_of(const Run& run) {
     if (run.command == "io") return io_result(run);
-    return run.command == "comm" ? comm_result(run) : train_result(run);
+    return run.command == "comm" ? comm_result(run) : train_result(run) + other_rates(run);
 }
 
 std::string warnings(const Run& run, const Screen& screen) {
@@ -325,6 +356,20 @@ std::string answer_text(const Run& run, const Screen& screen) {
            screen_line("used", use_text(run)) +
            screen_line("converged", run.fact(fact::kConverged)) + warnings(run, screen) +
            screen_line("try", screen.advice) + screen_line("result", result_of(run)) + verified;
+}
+
+std::string other_rates(const Run& run) {
+    std::string text;
+    for (const auto& name : vocabulary::shown_at(vocabulary::Shown::groups, "train")) {
+        const Measurement* m = run.find(name);
+        if (m == nullptr || !model::is_rate(name) || name == vocabulary::kThroughput) continue;
+        const auto value = readable(m->summary.median, m->unit);
+        text += m->unit != "%" ? "; " + value
+                               : fmt::format("; MFU {} of {} TFLOP/s ({})", value,
+                                             run.fact("training", "peak_tflops"),
+                                             run.fact("training", "peak_source"));
+    }
+    return text;
 }
 
 std::string answer_line(const Run& run) {

@@ -24,7 +24,7 @@ std::vector<std::string> shares_of(const std::vector<std::pair<std::string, doub
 /// What a run used of its job, as seff reports it: wall time, CPU time, which includes waiting in
 /// MPI, memory with its share of what was asked, node and GPU time; "" without the table `job_use`.
 std::string use_text(const results::Run& run);
-/// What --monitor saw, mean and maximum, and what the GPUs or cores waited for; "" without it.
+/// Mean and maximum of --monitor's samples, and what GPUs or cores waited for; "" without samples.
 std::string monitor_text(const results::Run& run);
 /// What a mean training step does, with its percent: "computing", "waiting for samples" ...; names
 /// may repeat.

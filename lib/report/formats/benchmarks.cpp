@@ -13,7 +13,6 @@
 #include "report/formats/formats.hpp"
 #include "report/frame/frame.hpp"
 #include "report/model/ladder.hpp"
-#include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 

@@ -12,7 +12,6 @@
 #include "base/numbers.hpp"
 #include "report/formats/formats.hpp"
 #include "report/frame/frame.hpp"
-#include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -42,8 +41,7 @@ void add_notes(Frame& frame, const Groups& groups, const model::Scaling& scaling
             if (const auto base = scaling.baseline(group, weak); base && bases.insert(*base).second)
                 frame.notes.push_back(model::baseline_note(groups, *base));
     if (scaling.shows("speedup") && scaling.over.empty())
-        frame.notes.emplace_back(
-            "speedup = T(baseline) / T; if batches differ, the ratio of rates");
+        frame.notes.emplace_back("speedup = T(baseline) / T; if batches or files differ, of rates");
     if (scaling.shows("efficiency"))
         frame.notes.push_back(
             fmt::format("speedup = T(baseline) / T; efficiency = speedup / ({0}s / baseline {0}s)",
@@ -65,7 +63,7 @@ void add_notes(Frame& frame, const Groups& groups, const model::Scaling& scaling
                         base::join(groups.apart(), ", ")));
     if (groups.without() > 0)
         frame.notes.push_back(
-            fmt::format("{} without these measurements left out; --measure NAME asks for others",
+            fmt::format("left out: {} without these measurements; --measure NAME shows others",
                         counted(groups.without(), "run")));
 }
 
@@ -94,7 +92,7 @@ template <class Write>
 std::string written(const Groups& all, const Write& write) {
     if (all.size() == 0)
         return fmt::format(
-            "{} of these {} have none of the measurements; --measure NAME asks for others\n",
+            "{} of these {} have none of the measurements; --measure NAME shows others\n",
             all.without(), counted(all.runs().rows.size(), "run"));
     std::vector<std::string> texts;
     const bool mixed = std::ranges::count(all.apart(), "command") > 0;

@@ -89,12 +89,11 @@ std::string title(const Message& one) {
                               : one.level == "hosts" ? ", one of each host"
                                                      : "";
     return fmt::format(
-        "#\n# {}: {}{}{}\n", base::one_line(one.op),
-        counted(static_cast<std::size_t>(std::max<std::int64_t>(0, one.ranks)), "rank"), level,
-        one.load == "loaded" ? "; a compute kernel ran on the same cores" : "");
+        "#\n# {}: {}{}\n", base::one_line(one.op),
+        counted(static_cast<std::size_t>(std::max<std::int64_t>(0, one.ranks)), "rank"), level);
 }
 
-// The table of one operation, level and load.
+// The table of one operation and level.
 std::string block_text(const std::vector<const Message*>& block, bool per_iter) {
     InsertionOrderedMap<std::tuple<std::string, std::string, std::int64_t>, Line> lines;
     for (const Message* one : block)
@@ -169,10 +168,8 @@ std::string nccl_text(const Run& run) {
         all.push_back(std::move(one));
     }
     if (all.empty()) return "";
-    InsertionOrderedMap<std::tuple<std::string, std::string, std::string>,
-                        std::vector<const Message*>>
-        blocks;
-    for (const auto& one : all) blocks[{one.op, one.level, one.load}].push_back(&one);
+    InsertionOrderedMap<std::pair<std::string, std::string>, std::vector<const Message*>> blocks;
+    for (const auto& one : all) blocks[{one.op, one.level}].push_back(&one);
     std::string text = preamble(run, all);
     for (const auto& block : blocks.all())
         text += block_text(block, run.setting(setting::kPerIter) == "true");

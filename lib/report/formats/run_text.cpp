@@ -14,6 +14,7 @@
 #include "report/model/conditions.hpp"
 #include "report/model/ladder.hpp"
 #include "report/model/values.hpp"
+#include "vocabulary/measurements.hpp"
 
 namespace ranklab::report::formats {
 namespace {
@@ -143,14 +144,17 @@ std::string use_text(const Run& run) {
         return fmt::format(", {} {} h", digits(base::real(count) * wall_s / 3600), of);
     };
     const auto cores = model::cores_of(run);
+    const double threads = run.median(vocabulary::kThreadCount);  // of MPI and loaders, too
     return fmt::format(
-        "{} of wall time, {} of {} (including waits in MPI), {} of memory{}{}{}{}",
+        "{} of wall time, {} of {} (including waits in MPI), {} of memory{}{}{}{}{}",
         readable(wall_s, "s"), percent_text(percent),
         counted(static_cast<std::size_t>(cpus), "CPU"), readable(fullest, "B"),
         asked > 0 ? fmt::format(", {} of the {} asked for", percent_text(100 * fullest / asked),
                                 readable(asked, "B"))
                   : "",
-        memory.size() > 1 ? " on the fullest host" : "", hours(memory.size(), "node"),
+        memory.size() > 1 ? " on the fullest host" : "",
+        std::isnan(threads) ? "" : fmt::format(", at most {} threads per rank", threads),
+        hours(memory.size(), "node"),
         cores.unit == "GPU" && cores.known() ? hours(cores.count, "GPU") : "");
 }
 

@@ -6,7 +6,6 @@
 #include "report/formats/formats.hpp"
 #include "report/frame/frame.hpp"
 #include "report/model/conditions.hpp"
-#include "report/model/values.hpp"
 #include "results/json.hpp"
 
 namespace ranklab::report::formats {

@@ -25,7 +25,7 @@ std::string some_of(const Texts& all, std::size_t most, std::string_view between
     return base::join(shown, between) + (more == 0 ? "" : " and " + std::to_string(more) + " more");
 }
 
-/// Why to read a row with care, the gravest first.
+/// Reasons to read a row with care, the most serious first.
 enum class CaveatKind {
     invalid,
     left_out,
@@ -61,7 +61,7 @@ enum class Verdict {
     single_runs,
     other_load,  ///< other processes used the hosts of the compared rows differently
     larger_model,
-    pays,  ///< `value`: the parts of a step that take `against` longer
+    pays,  ///< `value`: the parts of a step that take longer in `against`
     pays_undecided,
     scales,            ///< a point of a curve against the curve's baseline
     slows,             ///< its interval is below 1

@@ -42,7 +42,7 @@ Conditions group_key_of(const results::Run& run);
 /// Whether a word of --ignore names the key: the key, the key without its section ("cpu" for
 /// host.cpu), "host" for hosts, or a beginning of the key and '*'.
 bool is_ignored(const std::string& key, const std::vector<std::string>& ignore);
-/// Throws OptionError if a word names none of the keys: a typing error.
+/// Throws OptionError if a word names none of the keys, as after a typing error.
 void refuse_unknown_ignored(const std::vector<std::string>& ignore,
                             const std::set<std::string>& keys);
 
@@ -98,7 +98,7 @@ struct OtherLoad {
     double mean = 0, most = 0;                     ///< of the measured runs
 
     explicit OtherLoad(const std::vector<double>& shares);
-    /// Whether times of these runs and of the others may differ because of other processes alone.
+    /// Whether other processes alone may explain that times of these runs and of `other` differ.
     bool differs_from(const OtherLoad& other) const;
     /// "up to 31 % of the cores in 2 of 5 runs, not measured in 1 of 5 runs"; "none".
     std::string text() const;

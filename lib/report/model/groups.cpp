@@ -429,7 +429,8 @@ Names Groups::titles(const std::vector<std::size_t>& some, const std::set<std::s
     for (const std::size_t group : some) {
         std::string title;
         for (const char* name : {"from-model", "model", "strategy", "op", "command"})
-            if (title.empty()) title = value(group, name);
+            if (title.empty() && (title = value(group, name)).empty() && !key(group, name).empty())
+                break;
         const std::string mode = value(group, "mode"), sync = value(group, "sync");
         if (!mode.empty()) title += (title.empty() ? "" : ", ") + mode;
         if (says(group, "uses_sync") && !sync.empty()) title += " " + sync;

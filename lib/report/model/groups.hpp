@@ -19,7 +19,7 @@ struct GroupQuery {
     std::vector<std::string> keys = {};
     std::vector<std::string> measurements = {};  ///< empty: the headline ones
     std::vector<std::string> ignore = {};        ///< conditions that may differ within a group
-    /// Keeps the runs of labels apart that have several groups each, as sections of a campaign do.
+    /// Keeps labels apart if each has several groups, as the sections of a campaign do.
     bool labels_apart = false;
 };
 
@@ -27,7 +27,7 @@ struct GroupQuery {
 /// factors, places, measurements and caveats.
 void add_run(Frame& runs, const GroupQuery& query, const results::Run& run);
 
-/// The caveats of a group whose only run is this one, which has measurements.
+/// The caveats of a group with this single run, which has measurements.
 std::vector<Caveat> caveats_of(const results::Run& run);
 
 /// Whether a column of the table of runs describes machine or software: a condition that keeps
@@ -59,7 +59,7 @@ class Groups {
     bool has_key(std::string_view key) const;
     /// The asked measurements that a group has.
     std::vector<std::string> measurements() const;
-    /// The time to compare if it was asked for, and no time of a step or job: an epoch's; "": none.
+    /// The time to compare if the query names an epoch's, not a step's or job's; "": none.
     const std::string& asked_time() const { return asked_time_; }
 
     const Places& members(std::size_t group) const { return table_.rows[group].members; }
@@ -72,8 +72,8 @@ class Groups {
     const std::string& newest(std::size_t group) const;  ///< the id of its newest run
     Cores cores(std::size_t group) const;
     OtherLoad load(std::size_t group) const;
-    /// Whether all runs of the group have "yes" in a column of runs() about a catalogue entry:
-    /// "single_device", "uses_sync", "baseline_sync", "baseline_strategy", "has_workers".
+    /// Whether all runs of the group have "yes" in a column of runs() that describes a catalogue
+    /// entry: "single_device", "uses_sync", "baseline_sync", "baseline_strategy", "has_workers".
     bool says(std::size_t group, std::string_view column) const;
     /// Factors that differ among the group's runs.
     std::vector<std::string> varying(std::size_t group) const;

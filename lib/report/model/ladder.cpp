@@ -58,7 +58,7 @@ Cell stored_cell(const StoredRow& row, const Run& run, const std::string& name) 
         return {};  // older programs named a ceiling that the strategy passed
     const bool is_place = name == "cache" || name == "file_system" || name == setting::kFsync;
     if (is_place && row.table->find<std::string>(name) == nullptr) return "unknown";
-    return row.cell(name);
+    return cell_of(row, name);
 }
 
 void add_row(Frame& table, const StoredRow& row, const Run& run) {

@@ -1,4 +1,4 @@
-// What a run of `ranklab io` measured, and the ladder of several strategies with its findings.
+// What a run of `ranklab io` measured, and the ladder: the comparison of several strategies.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,6 @@ Message message_at(const StoredRow& row) {
     return {.stored = row,
             .op = row.text("op"),
             .level = row.text("level"),
-            .load = row.text("load"),
             .dtype = row.text("dtype"),
             .redop = row.text("redop"),
             .place = row.text("place"),
@@ -44,7 +43,6 @@ std::string measured_name(const Message& one) {
     std::string name = one.op;
     if (one.dtype != "none") name += fmt::format(":{}:{}:{}", one.dtype, one.redop, one.bytes);
     if (one.in_place() && one.dtype != "none") name += ":in-place";
-    if (one.load != "idle") name += ":" + one.load;
     if (one.level != "job") name += ":" + one.level;
     return name;
 }
@@ -76,14 +74,15 @@ forecast::AllreduceCurve curve_of(const Run& comm, const std::string& dtype) {
 
 std::vector<Message> messages_of(const Run& run, std::string_view table) {
     std::vector<Message> all;
-    for (const auto& row : rows_of(run, table)) all.push_back(message_at(row));
+    for (const auto& row : rows_of(run, table))
+        if (row.text("load") != "loaded") all.push_back(message_at(row));
     return all;
 }
 
 std::vector<SizeCurve> size_curves_of(const Run& run) {
     InsertionOrderedMap<std::vector<std::string>, SizeCurve> met;
     for (const auto& one : messages_of(run))
-        met[{one.op, one.level, one.load, one.dtype, one.redop, one.place}].push_back(one);
+        met[{one.op, one.level, one.dtype, one.redop, one.place}].push_back(one);
     for (auto& curve : met.all()) std::ranges::stable_sort(curve, {}, &Message::bytes);
     return met.all();
 }
@@ -94,7 +93,7 @@ std::string full_name(const Message& one) {
     if (!one.redop.empty() && one.redop != "none" && one.redop != "sum") name += " " + one.redop;
     if (one.level == "host") name += ", within a host";
     if (one.level == "hosts") name += ", between hosts";
-    return name + (one.load == "loaded" ? ", loaded" : "");
+    return name;
 }
 
 const Message* headline_message(const Run& run, const std::vector<Message>& messages) {
@@ -129,7 +128,7 @@ std::vector<Message> allreduces_in(const Run& comm, const char* table, const std
     auto calls = messages_of(comm, table);
     std::erase_if(calls, [&](const Message& one) {
         return one.op != "allreduce" || one.redop != "sum" || one.dtype != dtype ||
-               one.load != "idle" || one.bytes <= 0 || !(one.time > 0);
+               one.bytes <= 0 || !(one.time > 0);
     });
     std::ranges::stable_partition(calls, &Message::in_place);
     return calls;

@@ -18,7 +18,7 @@ namespace ranklab::report::model {
 /// `nonblocking`, `time` is without compute.
 struct Message {
     StoredRow stored;  ///< in the run's table, which must outlive it
-    std::string op = {}, level = {}, load = {}, dtype = {}, redop = {}, place = {}, mark = {};
+    std::string op = {}, level = {}, dtype = {}, redop = {}, place = {}, mark = {};
     std::int64_t ranks = 0, bytes = 0, wrong = -1;
     double time = stats::kNone, busbw = stats::kNone;
     stats::Interval interval = {};
@@ -27,7 +27,8 @@ struct Message {
 };
 
 /// The rows in the order stored; none if the run lacks the table. `table` may be `fits`,
-/// `nonblocking` or `buckets`, too, which have some of these columns.
+/// `nonblocking` or `buckets`, too, which have some of these columns. Rows of version 0.1.0 that
+/// were measured beside a compute kernel are left out.
 std::vector<Message> messages_of(const results::Run& run, std::string_view table = "messages");
 
 /// Messages that differ in their size alone, ascending.
@@ -35,8 +36,7 @@ using SizeCurve = std::vector<Message>;
 /// The curves in the order of their first messages.
 std::vector<SizeCurve> size_curves_of(const results::Run& run);
 
-/// The operation and all that is not usual: "allreduce fp32", "allreduce bf16 max, within a host,
-/// loaded".
+/// The operation and all that is not usual: "allreduce fp32", "allreduce bf16 max, within a host".
 std::string full_name(const Message& one);
 
 /// The message that the measurement `time_us` repeats (fact collectives.headline); nullptr if it is
@@ -51,8 +51,8 @@ bool measures_network(const results::Run& comm);
 /// Whether the run stored the times of its gradient buckets.
 bool has_bucket_times(const results::Run& training);
 
-/// The allreduces with reduction `sum` of `dtype`, measured without load, in `table` ("messages" or
-/// "nonblocking"). Calls in place come first, since a step sums in place.
+/// The allreduces with reduction `sum` of `dtype` in `table` ("messages" or "nonblocking"). Calls
+/// in place come first, since a step sums in place.
 std::vector<Message> allreduces_in(const results::Run& comm, const char* table,
                                    const std::string& dtype);
 forecast::AllreduceTime time_of(const Message& one);

@@ -6,10 +6,9 @@
 #include <functional>
 #include <set>
 
-#include "base/csv.hpp"
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "base/log.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/model/chosen_runs.hpp"
 
@@ -118,18 +117,22 @@ std::string reference_lines(const results::Run& run, const References& reference
         if (is_curve(row)) continue;
         const auto* m = run.find(row.at("quantity"));
         if (m == nullptr || !run.valid || !is_same_experiment(row, run)) continue;
-        text += fmt::format(
-            "published: {} {} ({}; {}); here {}, on this hardware\n", row.at("quantity"),
-            readable(base::number_above_0(row.at("value")), row.at("unit")),
-            base::printable(row.at("experiment"), 80), base::printable(row.at("conditions"), 160),
-            readable(m->summary.median, m->unit));
+        text += base::wrapped(
+            "published: ",
+            fmt::format("{} {} ({}; {}); here {}, on this hardware", row.at("quantity"),
+                        readable(base::number_above_0(row.at("value")), row.at("unit")),
+                        base::printable(row.at("experiment"), 80),
+                        base::printable(row.at("conditions"), 160),
+                        readable(m->summary.median, m->unit)));
     }
     return text;
 }
 
-forecast::SourceCurve PublishedCurve::times() const {
-    forecast::SourceCurve found{source, weak ? forecast::Scaling::weak : forecast::Scaling::strong,
-                                work};
+forecast::ScalingCurve PublishedCurve::times() const {
+    forecast::ScalingCurve found{
+        .scaling = weak ? forecast::Scaling::weak : forecast::Scaling::strong,
+        .work = work,
+        .source = source};
     if (caution == "one-level") found.per_node = x.back();
     for (std::size_t i = 0; i < x.size(); ++i) {
         if (first_beyond_one_node > 0 && !beyond_one_node(i)) found.per_node = x[i];
@@ -139,7 +142,7 @@ forecast::SourceCurve PublishedCurve::times() const {
 }
 
 forecast::Sources sources_of(const std::vector<PublishedCurve>& curves) {
-    std::vector<forecast::SourceCurve> known;
+    std::vector<forecast::ScalingCurve> known;
     for (const auto& curve : curves) {
         if (curve.caution == "contradicts") continue;
         known.push_back(curve.times());

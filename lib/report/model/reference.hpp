@@ -1,4 +1,4 @@
-// Published numbers and scaling curves to compare with ours: results/reference/*.csv. The README
+// Published numbers and scaling curves, to compare runs with: results/reference/*.csv. The README
 // there describes the columns.
 #pragma once
 
@@ -49,14 +49,14 @@ struct PublishedCurve {
     /// Relative to the first point.
     double efficiency(std::size_t point) const { return rates_per_x[point] / rates_per_x[0]; }
     /// The points as times, of one step each.
-    forecast::SourceCurve times() const;
+    forecast::ScalingCurve times() const;
 };
 
 /// The name of the file in the folder of published numbers.
 inline constexpr const char* kPublishedCurves = "curves.csv";
 /// Throws DataError with the line if the file cannot be read or a row is not a curve.
 std::vector<PublishedCurve> read_published_curves(const std::filesystem::path& path);
-/// What the curves teach, except contradictory ones, and crossings of ranks that do not
+/// Learns from the curves, without contradictory ones and without crossings of ranks that do not
 /// communicate.
 forecast::Sources sources_of(const std::vector<PublishedCurve>& curves);
 

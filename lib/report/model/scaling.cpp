@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "report/model/values.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::report::model {

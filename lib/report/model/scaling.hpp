@@ -24,8 +24,8 @@ struct Scaling {
     /// (number of ranks, threads or workers), "curve" (equal for groups that differ only in the
     /// width and the batch sizes), "strong_base" and "weak_base" (rows of the baselines),
     /// "strong_work" and "weak_work" (of all ranks, relative to the baseline), "speedup" (T(strong
-    /// baseline) / T), "strong_efficiency" and "weak_efficiency" (per core or GPU), "is_base". To
-    /// be shown: "speedup", "efficiency" and "weak_efficiency", those that some row has.
+    /// baseline) / T), "strong_efficiency" and "weak_efficiency" (per core or GPU), "is_base".
+    /// Shown are those of "speedup", "efficiency" and "weak_efficiency" that some row has.
     Frame table = {};
     std::vector<Finding> findings = {};
 
@@ -34,7 +34,7 @@ struct Scaling {
     void put(std::size_t group, std::string column, Cell cell);
     double width(std::size_t group) const { return at(group, "width").number; }
     std::optional<std::size_t> baseline(std::size_t group, bool weak) const;
-    /// The work over the weak baseline's; 1 without one, and at its number of ranks.
+    /// The work relative to the weak baseline; 1 without one, and at its number of ranks.
     double weak_work(std::size_t group) const;
     bool is_weak(std::size_t group) const { return weak_work(group) != 1; }
     bool is_baseline(std::size_t group) const { return at(group, "is_base").is_number(); }
@@ -70,15 +70,15 @@ void add_findings(Scaling& scaling, const Groups& groups);
 struct Comparison {
     std::vector<std::size_t> rows = {};
     std::size_t base = 0;          ///< the usual value of the key, or the smallest model
-    std::string measurement = {};  ///< a time; a rate if batches differ or there is no time
+    std::string measurement = {};  ///< a time; a rate if batches or files differ
 };
 using RowNames = std::function<std::string(std::size_t)>;
 std::vector<Comparison> comparisons_over(const Groups& groups, const std::string& key);
-/// The best row; of models, what each larger one takes compared with the smallest.
+/// The best row; for models, how much longer each one takes than the smallest.
 std::vector<Finding> findings_of(const Groups& groups, const Comparison& comparison,
                                  const RowNames& name);
-/// Adds the verdicts of comparisons over each key but `scaling.over`; if that is empty, speedups,
-/// too.
+/// Adds the verdicts of comparisons over each key but `scaling.over`; if that is empty, also
+/// speedups.
 void compare_ways(Scaling& scaling, const Groups& groups);
 
 /// The time that both groups measured, of a step or of a job; "" if there is none.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <utility>
@@ -238,13 +239,15 @@ void add_weak(Scaling& scaling, const Groups& groups) {
             scaling.findings.push_back(weak_finding(scaling, groups, i));
 }
 
-// Returns the measurement by which the rows are compared: the time, or the rate if batches differ,
-// else the first one with a good direction. "" if not all rows have it.
-std::string compared_in(const Groups& groups, const Rows& rows, bool other_batch) {
+// Returns the measurement by which the rows are compared: the time, or the rate if batches or files
+// differ, else the first one with a good direction. "" if not all rows have it.
+std::string compared_in(const Groups& groups, const Rows& rows, bool other_amount) {
     auto names = groups.measurements();
-    names.insert(names.begin(), other_batch && groups.asked_time().empty()
-                                    ? std::string(vocabulary::kThroughput)
-                                    : common_time(groups, rows.front(), rows.back()));
+    const bool writes = groups.command(rows.front()) == "io";
+    names.insert(names.begin(),
+                 other_amount && groups.asked_time().empty()
+                     ? std::string(writes ? vocabulary::kWriteRate : vocabulary::kThroughput)
+                     : common_time(groups, rows.front(), rows.back()));
     for (const auto& name : names)
         if (const auto* known = vocabulary::find_quantity(name);
             known != nullptr && known->better != vocabulary::Better::neither &&
@@ -327,9 +330,10 @@ std::vector<Comparison> comparisons_over(const Groups& groups, const std::string
                 rows, [&](std::size_t row) { return value_of(row) != value_of(rows.front()); });
         };
         if (!differ([&](std::size_t row) { return groups.key(row, key); })) return true;
-        const bool other_batch =
-            differ([&](std::size_t row) { return groups.factor(row, setting::kGlobalBatchSize); });
-        one.measurement = compared_in(groups, rows, other_batch);
+        const bool other_amount = std::ranges::any_of(
+            std::array{setting::kGlobalBatchSize, setting::kFiles, setting::kSize},
+            [&](auto of) { return differ([&](auto row) { return groups.factor(row, of); }); });
+        one.measurement = compared_in(groups, rows, other_amount);
         one.base = usual_row(groups, key, rows);
         return one.measurement.empty();
     });

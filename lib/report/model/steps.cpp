@@ -3,7 +3,6 @@
 // input and for cores.
 #include "report/model/steps.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
@@ -11,7 +10,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/numbers.hpp"
 
@@ -179,7 +177,8 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
         .update_s = typical(updating) / steps,
         .reading_s = mean("loader_read_time_s"),
         .decoding_s = mean("loader_decode_time_s") + mean("loader_augment_time_s"),
-        .core_wait_s = waited / base::real(step.size())};
+        .core_wait_s = waited / base::real(step.size()),
+        .slowest_rank = static_cast<std::size_t>(std::ranges::max_element(busy) - busy.begin())};
     auto& levels = found.level_s;
     for (double& level : levels) level = std::min(level, levels.back()) / steps;
     // A typical rank of a node may be faster than a typical rank of all nodes.

@@ -37,6 +37,7 @@ struct Parts {
     double update_s = 0;                   ///< a typical rank's
     double reading_s = 0, decoding_s = 0;  ///< sums over the loader's threads of a rank
     double core_wait_s = 0;                ///< waits for cores that are losses, mean over ranks
+    std::size_t slowest_rank = 0;          ///< the longest without its waits
 
     double computing_s() const { return level_s.front(); }
     double step_s() const { return level_s.back(); }
@@ -78,7 +79,7 @@ struct Steps {
 
     bool oversubscribed() const { return threads > own_cores || threads * ranks > host_cores; }
     double other_load_s() const { return others_share * whole.lost_s(Parts::cores); }
-    // If the kernel counts no waits for cores, oversubscription cannot be separated from imbalance
+    // If the kernel does not count waits for cores, oversubscription cannot be told from imbalance
     // from step to step and from the sum.
     double own_threads_s() const {
         if (!oversubscribed()) return 0;
@@ -88,15 +89,13 @@ struct Steps {
                whole.lost_s(Parts::serialisation) + whole.lost_s(Parts::transfer);
     }
     double free_cores() const { return host_cores - std::fmax(others, 0); }
-    // The cores that loader threads can have: one beside another process gets half a core.
-    double most_cores() const { return (host_cores + free_cores()) / 2; }
     // A rank's share of `cores` of its host, without the cores that decode.
     double for_rank(double cores) const {
         return cores / ranks - whole.decoding_s / whole.step_s();
     }
     double threads_for_cores() const { return std::floor(for_rank(host_cores) + 0.25); }
-    // More threads would have a quarter more of the cores or more. They wait for each other: one
-    // beside another process is of no use.
+    // Whether more threads could use at least a quarter more cores. A core shared with another
+    // process does not count, since threads wait for the slowest one.
     bool has_idle_cores() const {
         return threads_for_cores() > threads && for_rank(free_cores()) >= 1.25 * threads;
     }

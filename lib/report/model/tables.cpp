@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
 #include "base/error.hpp"
 #include "base/terminal.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/ladder.hpp"
-#include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 
@@ -150,7 +148,7 @@ Frame frame_of(const Table& table, std::size_t most) {
     for (const auto& row : rows) {
         frame.rows.emplace_back();
         for (const auto& one : shown) {
-            auto& cell = frame.rows.back().cells.emplace_back(row.cell(one.name));
+            auto& cell = frame.rows.back().cells.emplace_back(cell_of(row, one.name));
             cell.interval = {row.number(one.low), row.number(one.high)};
         }
         if (const auto mark = row.text("mark"); !mark.empty())

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <limits>
 
 #include "base/error.hpp"
 #include "vocabulary/facts.hpp"
@@ -72,13 +71,11 @@ void refuse_unknown(std::vector<std::string> names, const results::ResultFile& f
 }
 
 double last_of_epochs(const results::Run& run, const std::string& measurement) {
-    const results::Table* epochs = run.find_table("epochs");
-    const auto* values = epochs == nullptr ? nullptr : epochs->find<double>(measurement);
-    if (values == nullptr) return stats::kNone;
+    double last = stats::kNone;
     // The last epoch may have ended before its evaluation, which leaves NaN.
-    const auto last = std::find_if(values->rbegin(), values->rend(),
-                                   [](double value) { return std::isfinite(value); });
-    return last == values->rend() ? stats::kNone : *last;
+    for (const auto& epoch : rows_of(run, "epochs"))
+        if (const double value = epoch.number(measurement); std::isfinite(value)) last = value;
+    return last;
 }
 
 }  // namespace
@@ -140,50 +137,9 @@ double final_value(const results::Run& run, const std::string& measurement) {
     return stats::kNone;
 }
 
-const results::Column* StoredRow::find(std::string_view name) const {
-    const auto found = std::ranges::find(table->columns, name, &results::Column::name);
-    return found == table->columns.end() ? nullptr : &*found;
-}
-
-double StoredRow::number(std::string_view name) const {
-    const results::Column* column = find(name);
-    if (column == nullptr) return stats::kNone;
-    if (const auto* doubles = std::get_if<std::vector<double>>(&column->values))
-        return (*doubles)[row];
-    const auto* ints = std::get_if<std::vector<std::int64_t>>(&column->values);
-    return ints == nullptr ? stats::kNone : static_cast<double>((*ints)[row]);
-}
-
-std::string StoredRow::text(std::string_view name) const {
-    const results::Column* column = find(name);
-    if (column == nullptr) return "";
-    if (const auto* texts = std::get_if<std::vector<std::string>>(&column->values))
-        return (*texts)[row];
-    if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&column->values))
-        return fmt::format("{}", (*ints)[row]);
-    return fmt::format("{:.4g}", number(name));
-}
-
-Cell StoredRow::cell(std::string_view name) const {
-    const results::Column* column = find(name);
-    if (column == nullptr) return {};
-    if (const auto* texts = std::get_if<std::vector<std::string>>(&column->values))
-        return (*texts)[row];
-    return number(name);
-}
-
-std::vector<StoredRow> rows_of(const results::Table& table) {
-    std::size_t rows = table.columns.empty() ? 0 : std::numeric_limits<std::size_t>::max();
-    for (const auto& column : table.columns)
-        rows = std::min(rows, std::visit([](const auto& v) { return v.size(); }, column.values));
-    std::vector<StoredRow> all;
-    for (std::size_t row = 0; row < rows; ++row) all.push_back({&table, row});
-    return all;
-}
-
-std::vector<StoredRow> rows_of(const results::Run& run, std::string_view name) {
-    const results::Table* table = run.find_table(name);
-    return table == nullptr ? std::vector<StoredRow>() : rows_of(*table);
+Cell cell_of(const StoredRow& row, std::string_view column) {
+    if (row.table->find<std::string>(column) != nullptr) return row.text(column);
+    return row.number(column);
 }
 
 std::vector<StoredRow> step_parts(const results::Run& run) {

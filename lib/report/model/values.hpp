@@ -5,7 +5,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "report/frame/frame.hpp"
@@ -34,28 +33,14 @@ inline std::size_t node_count(const results::Run& run) {
 std::vector<std::string> names_shown(vocabulary::Shown where);
 
 bool is_rate(std::string_view measurement);
-/// The value after the last epoch, since the median over epochs is of a half-trained model; without
-/// epochs the median. NaN if there is none.
+/// The value after the last epoch, since a median over epochs would be that of a half-trained
+/// model; without epochs the median. NaN if there is none.
 double final_value(const results::Run& run, const std::string& measurement);
 
-/// A row of a stored table, which must outlive it.
-struct StoredRow {
-    const results::Table* table = nullptr;
-    std::size_t row = 0;
-
-    /// NaN if there is no such column or number.
-    double number(std::string_view column) const;
-    /// "" if there is no such column.
-    std::string text(std::string_view column) const;
-    /// The number, else the text; empty for NaN, or if there is no such column.
-    Cell cell(std::string_view column) const;
-
-  private:
-    const results::Column* find(std::string_view column) const;
-};
-std::vector<StoredRow> rows_of(const results::Table& table);
-/// No rows if the run lacks the table.
-std::vector<StoredRow> rows_of(const results::Run& run, std::string_view table);
+using results::rows_of;
+using results::StoredRow;
+/// The number, else the text; empty for NaN, or if there is no such column.
+Cell cell_of(const StoredRow& row, std::string_view column);
 
 /// The phases of a training step in the table `phases`, without the step itself: `per_hit_s` and
 /// `percent` are means over ranks and counted steps, which add up to the mean step. (Measurements

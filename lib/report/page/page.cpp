@@ -6,8 +6,8 @@
 
 #include "base/log.hpp"
 #include "base/numbers.hpp"
-#include "base/text.hpp"
 #include "report/diagnosis/diagnosis.hpp"
+#include "report/formats/formats.hpp"
 #include "report/model/values.hpp"
 #include "report/page/parts.hpp"
 #include "report/page/templates.hpp"
@@ -20,6 +20,7 @@ using model::Groups;
 using results::Run;
 
 constexpr std::size_t kMostCards = 12, kMostWarnings = 3;
+constexpr std::size_t kMostRated = 4;  // of more groups the newest one's rate says little
 
 std::string lead_of(const model::ChosenRuns& runs, const Groups& groups) {
     const auto headers = runs.headers();
@@ -55,16 +56,20 @@ Object card(const std::string& question, const std::string& of, const std::strin
 }
 
 // The rate of the newest runs of each command.
-void add_rates(List& cards, const Groups& groups) {
+void add_rates(List& cards, const figures::Source& source) {
+    const Groups& groups = source.groups;
     for (const auto& [command, question] : {std::pair{"train", "How fast does it train?"},
                                             {"io", "How fast does it write?"},
                                             {"comm", "How fast do ranks communicate?"}})
-        for (const std::size_t group : figures::newest_groups(groups, command, 1)) {
+        if (const auto newest = figures::newest_groups(groups, command, kMostRated + 1);
+            !newest.empty() && newest.size() <= kMostRated) {
+            const std::size_t group = newest.front();
             const std::string rate = rate_of(command);
             if (!groups.has(group, rate)) continue;
             const Cell found = groups.estimate(group, rate);
             cards.push_back(card(question, groups.name(group),
-                                 readable(found.number, found.interval, groups.unit(rate)),
+                                 readable(found.number, found.interval, groups.unit(rate)) +
+                                     formats::other_rates(source.newest(group)),
                                  figures::doubts_of(groups.table(), {group}), "summary"));
         }
 }
@@ -122,7 +127,8 @@ std::string filled(const char* name, const Data& data) {
 }
 
 std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& folder,
-                      const std::string& title) {
+                      const std::string& title,
+                      const std::vector<std::pair<std::string, std::string>>& asked) {
     const model::References references = model::read_references(folder);
     const model::GroupQuery query{.measurements = model::names_shown(vocabulary::Shown::summary),
                                   .labels_apart = true};
@@ -145,6 +151,8 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     };
     const auto drawn = figures::sections_of(source);
     List cards;
+    for (const auto& [question, answer] : asked)
+        cards.push_back(card(question, "", answer, {}, "summary"));
     const auto add_cards = [&](bool ways) {
         for (const auto& section : drawn)
             for (const auto& [question, of, finding, doubts] : section.answers)
@@ -170,7 +178,7 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
         cards.push_back(
             card("What limits it?", groups.name(*widest), found.why, found.caveats, "why"));
     }
-    add_rates(cards, groups);
+    add_rates(cards, source);
     add_cards(true);  // the last, since these may be many
     if (cards.size() > kMostCards) cards.resize(kMostCards);
     add_figures(false);

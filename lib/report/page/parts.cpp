@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"

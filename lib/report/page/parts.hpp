@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "report/figures/figure.hpp"
@@ -28,7 +29,7 @@ Frame summary_frame(const model::Groups& groups, const std::string& command);
 std::string summary_of(const model::Groups& groups);
 /// Fills `not_drawn` with the reason if a picture is missing.
 std::string figures_of(const figures::Section& section, std::string& not_drawn);
-/// The newest run with several ranks: a row per rank.
+/// A row per rank of the newest run with several ranks.
 std::string ranks_of(const figures::Source& source);
 std::string runs_of(const figures::Source& source);
 /// A row per column of the table of runs: the column's values, each with its number of runs.
@@ -37,10 +38,12 @@ std::string definitions_of(const model::Groups& groups);
 
 /// The page in UTF-8 HTML. `reference`: the folder of published numbers (results/reference/*.csv);
 /// empty: none are shown. Without gnuplot the page has the numbers of figures and says why their
-/// pictures are missing. Throws what ChosenRuns::visit throws.
-/// `title`: empty for the labels of the runs, or the name of the file if one has none.
+/// pictures are missing. Throws what ChosenRuns::visit throws. `title`: empty for the labels of the
+/// runs (the name of the file if a run has none). `asked`: further questions and their answers,
+/// which are shown first.
 std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path& reference = {},
-                      const std::string& title = "");
+                      const std::string& title = "",
+                      const std::vector<std::pair<std::string, std::string>>& asked = {});
 
 /// The demands of a computing centre on a scaling section; configs/centres.ini describes them.
 struct Centre {
@@ -57,10 +60,10 @@ Centre centre_of(const std::filesystem::path& path, const std::string& name);
 /// `rows`: one curve in a table of figures::scaling_over_ranks, the base first.
 Finding reach_of(const Frame& table, const std::vector<std::size_t>& rows, const Centre& centre);
 
-/// A row per point of the scaling sections: its efficiency among the efficiencies of published
-/// curves of the same kind, at the same multiple of the base's cores, GPUs or nodes, both on one
-/// node or both on several. Leaves out curves without communication, contradictory curves, and
-/// curves that are not known to span several nodes.
+/// A row per point of the scaling sections: its efficiency, and those of published curves of the
+/// same kind at the same multiple of their base (cores, GPUs or nodes), either all on one node or
+/// all on several. Leaves out curves without communication, contradictory curves, and curves that
+/// are not known to span several nodes.
 Frame placed_among(const std::vector<model::PublishedCurve>& published,
                    const std::vector<figures::Section>& scaling);
 

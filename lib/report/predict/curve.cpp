@@ -17,7 +17,6 @@ using forecast::Scaling;
 constexpr const char *kMemory = "memory_per_rank_bytes", *kWidest = "width_from",
                      *kMeasured = "measured",
                      *kForecast = "forecast";  // of the column `what`
-constexpr double kLeastWeight = 0.005;         // the note names models from this weight on
 constexpr double kMostEfficiency = 1.1;        // above it, a caveat
 
 // By forecast::Doubt: its name, and what makes an interval wide.
@@ -79,21 +78,20 @@ const DoubtWords& words_of(forecast::Doubt doubt) {
     return kDoubts[static_cast<std::size_t>(doubt)];
 }
 
-std::string models_note(const forecast::CurveForecasts& found) {
-    std::vector<std::string> words;
-    for (const auto& [name, weight] : found.weights)
-        if (weight >= kLeastWeight)
-            words.push_back(fmt::format("{} {}", name, percent_text(100 * weight)));
-    return "weights of the models: " + base::join(words, ", ");
+std::string growth_note(const std::vector<double>& probability) {
+    const auto most = std::ranges::max_element(probability);
+    return fmt::format("likeliest cost of working together: grows with ranks^{:g} ({})",
+                       forecast::kValues[forecast::kGrowth].at(
+                           static_cast<std::size_t>(most - probability.begin())),
+                       percent_text(100 * *most));
 }
 
 }  // namespace
 
 Prediction predict(const Measured& measured, const forecast::Sources& sources,
                    const std::vector<double>& ranks, bool force) {
-    const auto found = forecast::forecast_curve(measured.points, measured.scaling,
-                                                sources.prior(measured.scaling, measured.work),
-                                                ranks, measured.per_node, force, true);
+    const auto prior = sources.prior(measured.scaling, measured.work);
+    const auto found = forecast::forecast_curve(measured, prior, ranks, force, true);
     Frame frame{.title = fmt::format("{}, {} scaling", measured.title, name_of(measured.scaling)),
                 .columns = {{.name = "ranks", .role = Role::key},
                             {.name = "what", .role = Role::key, .head = ""},
@@ -142,7 +140,7 @@ Prediction predict(const Measured& measured, const forecast::Sources& sources,
         frame.notes.push_back(fmt::format("most of the interval at {:.0f} ranks ({}): {}",
                                           farthest->ranks, percent_text(100 * farthest->share),
                                           words_of(farthest->widest).text));
-        frame.notes.push_back(models_note(found));
+        frame.notes.push_back(growth_note(found.posterior.of[forecast::kGrowth]));
     }
     Prediction result{std::move(frame), measured.scaling, "", most};
     if (found.next) {

@@ -13,16 +13,12 @@
 
 namespace ranklab::report::predict {
 
-/// The points of one measured curve.
-struct Measured {
+/// One measured curve, with what a table shows of it.
+struct Measured : forecast::ScalingCurve {
     std::string title;
     std::string quantity = {};  ///< "step_time_s", "rate"
     bool is_rate = false;       ///< rate of all ranks; the points hold the matching times
-    forecast::Scaling scaling = forecast::Scaling::strong;
-    forecast::Work work = forecast::Work::unknown;
-    std::vector<forecast::CurvePoint> points = {};  ///< ascending in ranks
     std::vector<std::vector<Caveat>> caveats = {};  ///< of each point; empty: not from runs
-    double per_node = 0;                            ///< ranks that fit on a node; 0: not known
     std::string sweep = {};  ///< "ranklab sweep train --model mnist-cnn"; "" if no run was stored
     std::vector<std::string> notes = {};
     /// Memory of a rank: fixed + per_sample x the samples computed at once; NaN: not known.
@@ -58,12 +54,12 @@ Frame for_people(Frame frame);
 std::string json_of(const Prediction& prediction);
 
 struct Validation {
-    Frame curves, kinds, crossings;
+    Frame curves, kinds;
 };
 /// Forecasts each published curve from its points up to a quarter of its largest scale, with the
 /// priors of all other sources, and compares the error with that of two baselines: the last
 /// efficiency kept, and time = a + c log p. `kinds`: a summary by kind, and by whether a crossing
-/// between nodes lies ahead; `crossings`: their priors.
+/// between nodes lies ahead, with the prior of crossings.
 Validation validate(const std::vector<model::PublishedCurve>& curves);
 
 }  // namespace ranklab::report::predict

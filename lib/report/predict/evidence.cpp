@@ -143,8 +143,8 @@ std::vector<forecast::Gradient> gradients_of(const Run& profile) {
     std::vector<forecast::Gradient> gradients;
     for (const auto& row : model::rows_of(profile, "layers")) {
         backward_s += row.number("backward_s");
-        gradients.push_back(
-            {narrower * row.number("parameter_bytes"), row.number("gradient_ready_s")});
+        if (const double bytes = row.number("parameter_bytes"); bytes > 0)  // attention has none
+            gradients.push_back({narrower * bytes, row.number("gradient_ready_s")});
     }
     for (auto& gradient : gradients) gradient.ready = std::min(1.0, gradient.ready / backward_s);
     std::ranges::stable_sort(gradients, {}, &forecast::Gradient::ready);

@@ -18,12 +18,12 @@ namespace ranklab::report::predict {
 /// One micro-batch of a rank that is alone on its host.
 struct AloneWork {
     forecast::RankWork work = {};
-    /// Relative to the step time: the half-width of its interval, or the largest deviation of an
-    /// older run if larger.
+    /// Relative to the step time: the half-width of its interval or, if larger, the largest
+    /// deviation of an older run.
     double half_width = 0;
 };
 
-/// The computing of all ranks of one run, which share hosts.
+/// The computing of all ranks of one run; several ranks share a host.
 struct SharedWork {
     const results::Run* run = nullptr;
     std::size_t per_host = 0;              ///< most ranks on one host

@@ -310,16 +310,14 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
     if (const auto& work = forecasts.back().work; !work.empty()) frame.title += ": " + work;
     frame.columns = {{.name = "ranks", .role = Role::key},
                      {.name = "batch_size", .head = "batch"},
-                     {.name = "step_time_s", .unit = "s", .head = "step"},
-                     {.name = "step_time_s_low", .unit = "s", .head = "low"},
-                     {.name = "step_time_s_high", .unit = "s", .head = "high"},
+                     {.name = "step_time_s", .unit = "s", .interval = true, .head = "step"},
                      {.name = "compute_s", .unit = "s", .head = "computing"},
                      {.name = "exposed_s", .unit = "s", .head = "exposed"},
                      {.name = "allreduce"}};
     for (const auto& one : forecasts) {
-        frame.rows.push_back({{one.ranks, one.batch, one.step_s, one.range.low, one.range.high,
-                               one.compute_s, one.exposed_s()},
-                              {}});
+        frame.rows.push_back(
+            {{one.ranks, one.batch, Cell(one.step_s, one.range), one.compute_s, one.exposed_s()},
+             {}});
         const bool refused = one.refusal.why != Why::none;
         if (!refused) frame.rows.back().cells.emplace_back(name_of(one.algorithm));
         if (refused || !one.held.empty())

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
+#include <set>
 
 #include "base/csv.hpp"
 #include "base/error.hpp"
@@ -22,64 +22,54 @@ using forecast::CurvePoint;
 using forecast::Scaling;
 using stats::kNone;
 
-// One row of a file of points. NaN: an empty or missing cell.
-struct PointRow {
-    double ranks = kNone, time_s = kNone, rate = kNone, low = kNone, high = kNone, nodes = kNone;
-
-    bool is_rate() const { return std::isnan(time_s); }
-    double value() const { return is_rate() ? rate : time_s; }
-};
-const std::map<std::string, double PointRow::*> kColumns{
-    {"ranks", &PointRow::ranks}, {"time_s", &PointRow::time_s}, {"rate", &PointRow::rate},
-    {"low", &PointRow::low},     {"high", &PointRow::high},     {"nodes", &PointRow::nodes}};
-
+const std::set<std::string> kColumns{"ranks", "time_s", "rate", "low", "high", "nodes"};
 constexpr double kMostRanks = 1e9, kMostValue = 1e100;
-
-PointRow row_of(const std::map<std::string, std::string>& cells) {
-    PointRow row;
-    for (const auto& [name, cell] : cells) {
-        const auto column = kColumns.find(name);
-        if (column == kColumns.end())
-            throw base::HeaderError(fmt::format(
-                "unknown column '{}'; columns are ranks, time_s or rate, low, high, nodes",
-                base::printable(name, 40)));
-        if (!cell.empty()) row.*column->second = base::number_above_0(cell);
-    }
-    if (!cells.contains("time_s") && !cells.contains("rate"))
-        throw base::HeaderError("there is neither a column time_s nor rate");
-    if (cells.contains("time_s") && cells.contains("rate"))
-        throw base::HeaderError("there are columns time_s and rate: leave one of them out");
-    if (std::isnan(row.value())) throw base::DataError("a row needs either time_s or rate");
-    if (row.ranks != std::floor(row.ranks) || !(row.ranks <= kMostRanks))
-        throw base::DataError(fmt::format("ranks must be a whole number up to {:.0e}", kMostRanks));
-    if (!std::isnan(row.nodes) && (row.nodes != std::floor(row.nodes) || row.nodes > row.ranks))
-        throw base::DataError("nodes must be a whole number, and not above ranks");
-    for (const double value : {row.value(), row.low, row.high})
-        if (value < 1 / kMostValue || value > kMostValue)
-            throw base::DataError(fmt::format("{} does not lie between {} and {}", value,
-                                              1 / kMostValue, kMostValue));
-    if (std::isnan(row.low) != std::isnan(row.high))
-        throw base::DataError("give both low and high, or neither");
-    if (row.low > row.value() || row.high < row.value())
-        throw base::DataError("the value does not lie between low and high");
-    return row;
-}
-
 constexpr double kFalls = 1.1;        // strong scaling: the first time over the least, at least
 constexpr double kHalfWidths = 1.96;  // standard deviations to each side of a 95 % interval
 
-// Adds the row as a repeat. Rates become times of a fixed amount of work.
-void add(const PointRow& row, CurvePoint& point) {
-    point.ranks = row.ranks;
-    point.times_s.push_back(row.is_rate() ? 1 / row.rate : row.time_s);
-    const int nodes = std::isnan(row.nodes) ? point.nodes : static_cast<int>(row.nodes);
-    if (point.nodes > 0 && nodes != point.nodes)
-        throw base::DataError(fmt::format("{:.0f} ranks are on {} nodes here and on {} above",
-                                          row.ranks, nodes, point.nodes));
-    point.nodes = nodes;
-    if (row.high > row.low)
-        point.deviation =
-            std::fmax(point.deviation, std::log(row.high / row.low) / (2 * kHalfWidths));
+// Whether the file has rates, else times.
+bool is_rate(const base::CsvRow& row) {
+    for (const auto& [name, cell] : row.cells)
+        if (!kColumns.contains(name))
+            throw base::HeaderError(fmt::format("unknown column '{}'; columns are {}",
+                                                base::printable(name, 40),
+                                                fmt::join(kColumns, ", ")));
+    if (row.cells.contains("time_s") == row.cells.contains("rate"))
+        throw base::HeaderError("give one of the columns time_s and rate");
+    return row.cells.contains("rate");
+}
+
+// Adds a row of the file as a repeat. Rates become times of a fixed amount of work.
+void add(const base::CsvRow& row, std::map<double, CurvePoint>& points) {
+    const auto number = [&](const char* column) {  // NaN: an empty or missing cell
+        const auto cell = row.cells.find(column);
+        return cell == row.cells.end() || cell->second.empty() ? kNone
+                                                               : base::number_above_0(cell->second);
+    };
+    const auto check = [](bool is_right, const char* problem) {
+        if (!is_right) throw base::DataError(problem);
+    };
+    const double ranks = number("ranks"), value = number(is_rate(row) ? "rate" : "time_s"),
+                 low = number("low"), high = number("high"), nodes = number("nodes");
+    check(ranks == std::floor(ranks) && ranks <= kMostRanks,
+          "ranks must be a whole number up to 1e9");
+    check(!std::isnan(value), "a row needs time_s or rate");
+    for (const double one : {value, low, high})
+        check(!(one < 1 / kMostValue || one > kMostValue),
+              "times and rates must lie between 1e-100 and 1e100");
+    check(std::isnan(low) == std::isnan(high), "give both low and high, or neither");
+    check(!(low > value || high < value), "the value does not lie between low and high");
+    auto& point = points[ranks];
+    point.ranks = ranks;
+    point.times_s.push_back(is_rate(row) ? 1 / value : value);
+    if (high > low)
+        point.deviation = std::fmax(point.deviation, std::log(high / low) / (2 * kHalfWidths));
+    if (std::isnan(nodes)) return;
+    check(nodes == std::floor(nodes) && nodes <= ranks,
+          "nodes must be a whole number, and not above ranks");
+    check(point.nodes == 0 || nodes == point.nodes,
+          "these ranks are on another number of nodes in a row above");
+    point.nodes = static_cast<int>(nodes);
 }
 
 // Ranks that fit on the node of a one-node run: its CPUs / threads, or the ranks that ran if more.
@@ -116,25 +106,23 @@ Found longest_curve(const model::Groups& groups, const model::Scaling& scaling,
 Measured read_points(const std::filesystem::path& path, std::optional<Scaling> scaling) {
     if (!std::filesystem::exists(path))
         throw base::OptionError(fmt::format("{} cannot be read", path.string()), {"points"});
+    Measured found;
     std::map<double, CurvePoint> points;
-    bool is_rate = false;
-    base::read_csv(path, [&](const base::CsvRow& cells) {
-        const PointRow row = row_of(cells.cells);
-        is_rate = row.is_rate();
-        add(row, points[row.ranks]);
+    base::read_csv(path, [&](const base::CsvRow& row) {
+        found.is_rate = is_rate(row);
+        add(row, points);
     });
-    Measured found{.title = path.filename().string(),
-                   .quantity = is_rate ? "rate" : "time_s",
-                   .is_rate = is_rate};
+    found.title = path.filename().string();
+    found.quantity = found.is_rate ? "rate" : "time_s";
     for (auto& [ranks, point] : points) found.points.push_back(std::move(point));
     const auto& first = found.points.front();
     const auto& least = *std::ranges::min_element(found.points, {}, &CurvePoint::middle);
     const bool falls = first.middle() > kFalls * least.middle();
-    found.scaling = scaling.value_or(falls && !is_rate ? Scaling::strong : Scaling::weak);
+    found.scaling = scaling.value_or(falls && !found.is_rate ? Scaling::strong : Scaling::weak);
     if (!scaling)
         found.notes.push_back(fmt::format("taken as {} scaling; give --scaling if that is wrong",
                                           name_of(found.scaling)));
-    if (is_rate && found.scaling == Scaling::weak)
+    if (found.is_rate && found.scaling == Scaling::weak)
         for (auto& point : found.points)
             for (double& time : point.times_s) time *= point.ranks;
     return found;
@@ -151,9 +139,10 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
                         runs.file().path().string()),
             {"where", "scaling"});
     const auto first = curve.groups.front();
-    Measured found{.title = curve.title,
-                   .quantity = model::common_time(groups, first, first),
-                   .scaling = weak ? Scaling::weak : Scaling::strong};
+    Measured found;
+    found.title = curve.title;
+    found.quantity = model::common_time(groups, first, first);
+    found.scaling = weak ? Scaling::weak : Scaling::strong;
     bool same_load = true;
     results::Run run;
     for (std::size_t i = 0; i < curve.groups.size(); ++i) {

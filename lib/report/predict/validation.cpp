@@ -3,7 +3,6 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <set>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -15,11 +14,11 @@ namespace {
 
 using forecast::CurvePoint;
 using forecast::Refusal;
-using forecast::SourceCurve;
+using forecast::ScalingCurve;
 
 constexpr double kPart = 4;  // forecasts use points up to the largest scale / kPart
 
-std::string kind_of(const SourceCurve& curve) {
+std::string kind_of(const ScalingCurve& curve) {
     return fmt::format("{}, {}", name_of(curve.scaling),
                        forecast::kWorks[static_cast<std::size_t>(curve.work)]);
 }
@@ -32,11 +31,12 @@ double logarithmic(const std::vector<CurvePoint>& points, double ranks) {
 }
 
 // The row of one curve: its forecast of the farthest point within reach, or of the next one.
-Row row_of(const std::string& name, const SourceCurve& curve, const forecast::Sources& sources) {
+Row row_of(const std::string& name, const ScalingCurve& curve, const forecast::Sources& sources) {
     const auto& points = curve.points;
-    std::vector<CurvePoint> used;
-    while (kPart * points[used.size()].ranks <= points.back().ranks)
-        used.push_back(points[used.size()]);
+    auto measured = curve;
+    auto& used = measured.points;
+    std::erase_if(used,
+                  [&](const auto& point) { return kPart * point.ranks > points.back().ranks; });
     Row row{{name, kind_of(curve), "not ahead", used.size(), name_of(Refusal::too_few_points)}};
     if (used.empty()) return row;
     std::size_t to = used.size();
@@ -44,10 +44,8 @@ Row row_of(const std::string& name, const SourceCurve& curve, const forecast::So
         ++to;
     const CurvePoint &last = used.back(), &target = points[to];
     if (last.ranks <= curve.per_node && curve.per_node < target.ranks) row.cells[2] = "ahead";
-    const auto found =
-        forecast_curve(used, curve.scaling, sources.prior(curve.scaling, curve.work, curve.source),
-                       {target.ranks}, curve.per_node)
-            .all.front();
+    const auto prior = sources.prior(curve.scaling, curve.work, curve.source);
+    const auto found = forecast_curve(measured, prior, {target.ranks}).all.front();
     row.cells[4] = found.refusal == Refusal::none ? "" : name_of(found.refusal);
     if (found.refusal != Refusal::none) return row;
     const auto error = [&](double time) { return time / target.times_s[0] - 1; };
@@ -110,29 +108,25 @@ Validation validate(const std::vector<model::PublishedCurve>& curves) {
                              {.name = "baseline_error", .unit = "1", .head = "better baseline's"},
                              {.name = "covered", .unit = "1"},
                              {.name = "high_over_low", .unit = "1", .head = "median high/low"},
-                             {.name = "refused"}}};
-    all.crossings = {.title = "First crossing between nodes: factor of the time, as learned",
-                     .columns = {{.name = "kind", .role = Role::key},
-                                 {.name = "sources"},
-                                 {.name = "factor", .unit = "1", .interval = true}}};
+                             {.name = "refused"},
+                             {.name = "sources"},
+                             {.name = "factor", .unit = "1", .interval = true}},
+                 .notes = {"factor: a first crossing's, as learned from these sources"}};
     const auto sources = sources_of(curves);
-    std::set<std::string> kinds;
-    for (const auto& curve : curves) {
-        const auto times = curve.times();
-        all.curves.rows.push_back(row_of(curve.name, times, sources));
-        if (!kinds.insert(kind_of(times)).second) continue;
-        const auto prior = sources.prior(times.scaling, times.work);
-        all.crossings.rows.push_back(
-            {{kind_of(times), prior.sources,
-              Cell(prior.crossing_factor(0.5),
-                   {prior.crossing_factor(0.025), prior.crossing_factor(0.975)})}});
+    for (const auto& curve : curves)
+        all.curves.rows.push_back(row_of(curve.name, curve.times(), sources));
+    for (const auto& [keys, of] : all.curves.group_by({1, 2})) {
+        auto& row = all.kinds.rows.emplace_back(summary_of(all.curves, of, keys[0], keys[1]));
+        const auto curve = curves[of.front()].times();
+        const auto prior = sources.prior(curve.scaling, curve.work);
+        row.cells.emplace_back(prior.sources);
+        row.cells.push_back({prior.crossing_factor(0.5),
+                             {prior.crossing_factor(0.025), prior.crossing_factor(0.975)}});
     }
-    Places rows(all.curves.rows.size());
-    std::iota(rows.begin(), rows.end(), 0);
-    for (const auto& [keys, of] : all.curves.group_by({1, 2}))
-        all.kinds.rows.push_back(summary_of(all.curves, of, keys[0], keys[1]));
     for (const auto& [keys, of] : all.curves.group_by({2}))
         all.kinds.rows.push_back(summary_of(all.curves, of, "all", keys[0]));
+    Places rows(all.curves.rows.size());
+    std::iota(rows.begin(), rows.end(), 0);
     all.kinds.rows.push_back(summary_of(all.curves, rows, "all", "all"));
     return all;
 }

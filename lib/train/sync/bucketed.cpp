@@ -87,10 +87,7 @@ class BucketedSync final : public GradientSync {
     }
 
     void lay_out(const std::vector<std::size_t>& order) {
-        std::vector<GradientSize> sizes;
-        for (const auto& parameter : parameters_)
-            sizes.push_back({static_cast<std::int64_t>(parameter.nbytes()),
-                             static_cast<int>(parameter.scalar_type())});
+        const auto sizes = sizes_of(parameters_);
         buckets_.clear();
         bucket_of_.assign(parameters_.size(), 0);
         for (auto& members : plan_buckets(sizes, order, setup_.first_cap_bytes, setup_.cap_bytes)) {
@@ -142,6 +139,7 @@ SyncEntry bucketed_entry() {
             .overlaps = true,
             .caps_buckets = true,
             .compresses = true,
+            .shards = true,
             .make = [](const SyncSetup& setup) -> std::unique_ptr<GradientSync> {
                 return std::make_unique<BucketedSync>(setup);
             }};

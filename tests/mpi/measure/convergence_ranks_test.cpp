@@ -82,7 +82,7 @@ TEST(Convergence, FewSamplesDoNotEndARun) {
     EXPECT_FALSE(convergence.reached());
     if (world().rank() != 0) return;
     EXPECT_THAT(convergence.text("steps"),
-                ::testing::HasSubstr("after 8 steps, worth 8 independent ones; 15 wanted"));
+                ::testing::HasSubstr("after 8 steps, worth 8 independent samples; 15 wanted"));
 }
 
 // One look more is one more chance to stop at an interval that is too narrow: the interval at the

@@ -155,7 +155,7 @@ class Images(Case):
         cli.make_idx(self.folder / "idx")
         images, labels = (self.folder / "idx" / name for name in cli.IDX_FILES[:2])
         files = {
-            "cut.bin": (good[:-1], "no whole tokens"), "more.bin": (good + b"x", "no whole tokens"), "empty.bin": (b"", "is empty"),
+            "cut.bin": (good[:-1], "neither a whole number of tokens"), "more.bin": (good + b"x", "neither a whole number of tokens"), "empty.bin": (b"", "is empty"),
             "fine.bin": (good[:3075] + b"\xff" + good[3076:], "record 1"), "coarse.bin": (good[:3074] + b"\x13" + b"\x00" + good[3076:], "record 1"),
             "cut-idx3-ubyte": (images.read_bytes()[:-1], "truncated"), "more-idx1-ubyte": (labels.read_bytes() + b"x", "holds 65"),
             "label-idx1-ubyte": (labels.read_bytes()[:-1] + b"\x0a", "label 10"),

@@ -186,10 +186,10 @@ class BootstrapTest(unittest.TestCase):
         self.assertTrue(all(name in missing() for name in fetched))
         self.assertFalse(any(name in missing("--fetch") for name in fetched))
         self.assertIn("Boost.Math", missing("--fetch"))
-        result = self.bootstrap("build", "--fetch", **self.own_torch())
+        result = self.bootstrap("build", "--fetch", **self.own_torch(), FETCHCONTENT_SOURCE_DIR_FMT="/my fmt")
         self.assertEqual(result.returncode, 0, result.stderr)
         (configured,) = self.called("cmake --preset release ")
-        for option in ("-DRANKLAB_FETCH=ON", "-DRANKLAB_BUILD_TESTS=OFF"):
+        for option in ("-DRANKLAB_FETCH=ON", "-DRANKLAB_BUILD_TESTS=OFF", "-DFETCHCONTENT_SOURCE_DIR_FMT=/my fmt"):
             self.assertIn(option, configured)
 
     def test_an_own_torch_is_used_and_a_wrong_one_refused(self):

@@ -11,8 +11,7 @@
 namespace ranklab::report {
 
 struct CommSample {
-    std::string op = "allreduce", dtype = "fp32", redop = "sum", level = "job", load = "idle",
-                mark = "";
+    std::string op = "allreduce", dtype = "fp32", redop = "sum", level = "job", mark = "";
     bool in_place = true;  ///< whether it was timed in place, too
     std::int64_t ranks = 2, wrong = 0;
     double factor = 1;  ///< busbw / algbw
@@ -30,7 +29,6 @@ inline void add_message(results::Rows& rows, const CommSample& sample, std::int6
     const double algbw = static_cast<double>(bytes) / us / 1e3;
     rows.add({sample.op,
               sample.level,
-              sample.load,
               sample.dtype,
               sample.redop,
               std::int64_t{-1},
@@ -60,7 +58,7 @@ inline results::Table sample_fits(const std::vector<CommSample>& samples) {
     for (const auto& one : samples)
         for (const bool in_place : {false, true})
             if (!in_place || one.in_place)
-                rows.add({one.op, one.level, one.load, one.dtype, one.redop,
+                rows.add({one.op, one.level, one.dtype, one.redop,
                           std::string(in_place ? "in-place" : "out-of-place"), std::int64_t{4},
                           one.alpha_us, 0.9 * one.alpha_us, 1.1 * one.alpha_us, one.GBps,
                           0.95 * one.GBps, 1.05 * one.GBps, 1e3 * one.alpha_us * one.GBps, 12.0,

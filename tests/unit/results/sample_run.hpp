@@ -71,9 +71,10 @@ inline Run sample_run(const std::string& id = "20261121T101500Z-3f9a1c") {
     run.duration_s = 12.25;
     run.version = "0.1.0";
     run.git_revision = "0123abc-dirty";
-    run.config = {{"batch-size", "32", true}, {"lr", "0.7", true},        {"mode", "ddp", false},
-                  {"threads", "2", true},     {"target-ci", "nan", true}, {"label", "", false},
-                  {"ops", "ranklab", false}};
+    run.config = {
+        {"batch-size", "32", true}, {"lr", "0.7", true},        {"mode", "ddp", false},
+        {"threads", "2", true},     {"target-ci", "nan", true}, {"label", "", false},
+        {"ops", "ranklab", false},  {"zero", "0", true},        {"prefetch-blocks", "1", true}};
     run.context = {
         {"mpi", "library", "Open MPI 4.1.4"}, {"host", "kernel", "6.1"}, {"host", "empty", ""}};
     run.warnings = {"2 ranks share a core: bind them to different ones"};

@@ -113,7 +113,8 @@ TEST(Settings, OfFilesCountByBeingSet) {
 TEST(Settings, SomeMeanNothingOnASingleDevice) {
     EXPECT_EQ(those_that(&options::Option::between_ranks),
               (Names{"mode", "sync", "backend", "bucket-cap-mb", "mpi-progress", "transfer",
-                     "compress", "overlap-steps", "no-broadcast-buffers", "replicas", "sharding"}));
+                     "compress", "overlap-steps", "no-broadcast-buffers", "replicas", "sharding",
+                     "zero", "prefetch-blocks"}));
 }
 
 TEST(Settings, SomeFollowFromTheRanksOfANode) {
@@ -142,6 +143,7 @@ TEST(Settings, SomeDecideTheParametersValues) {
                                                                     "precision",
                                                                     "device",
                                                                     "mode",
+                                                                    "zero",
                                                                     "sync",
                                                                     "replicas",
                                                                     "accumulate",

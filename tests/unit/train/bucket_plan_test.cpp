@@ -84,6 +84,19 @@ TEST(BucketPlan, ElementTypesDoNotMix) {
         << "the first bucket of each type is small";
 }
 
+TEST(BucketPlan, BlocksHoldWholeLayers) {
+    const std::vector<std::string> names{"a.0.x", "a.0.y", "a.1.x", "a.1.y", "b.x"};
+    const std::vector<GradientSize> sizes{{10, 0}, {10, 0}, {10, 0}, {10, 0}, {10, 0}};
+    EXPECT_THAT(plan_blocks(names, sizes, 1),
+                ElementsAre(ElementsAre(0U, 1U), ElementsAre(2U, 3U), ElementsAre(4U)));
+    EXPECT_THAT(plan_blocks(names, sizes, 21),
+                ElementsAre(ElementsAre(0U, 1U, 2U, 3U), ElementsAre(4U)));
+    EXPECT_THAT(plan_blocks({"a.x", "a.y"}, {{10, 0}, {10, 1}}, 100),
+                ElementsAre(ElementsAre(0U), ElementsAre(1U)))
+        << "element types do not mix";
+    EXPECT_TRUE(plan_blocks({}, {}, 1).empty());
+}
+
 TEST(BucketPlan, WhatBackwardDidNotReachComesLast) {
     EXPECT_THAT(completed_order({2, 0, 2}, 5), ElementsAre(2U, 0U, 4U, 3U, 1U));
     EXPECT_THAT(completed_order({}, 3), ElementsAre(2U, 1U, 0U));

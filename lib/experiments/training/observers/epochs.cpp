@@ -1,5 +1,5 @@
-// The epochs, made of their steps and evaluations: the table `epochs`, the time of the whole
-// training and to --target-loss.
+// Groups steps and evaluations into epochs: the table `epochs`, the time of the whole training, and
+// the time to --target-loss.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,9 +95,9 @@ class Epochs final : public StepObserver {
         const bool untrained =
             std::isfinite(test.loss) && observed_.schedule.first + epoch.steps < steps_per_epoch();
         if (untrained || observed_.options.settings.epochs)
-            run.warnings.push_back(
-                fmt::format("epoch {}: {} of {} steps ran; it is in no epoch time{}", epoch.number,
-                            epoch.steps, steps_per_epoch(), untrained ? "; ignore accuracy" : ""));
+            run.warnings.push_back(fmt::format(
+                "epoch {}: only {} of {} steps ran, so it counts in no epoch time{}", epoch.number,
+                epoch.steps, steps_per_epoch(), untrained ? "; ignore accuracy" : ""));
     }
 
     std::size_t first_row_ = 0;  // of the steps since the last epoch

@@ -56,6 +56,7 @@ class Evaluation final : public StepObserver {
         const base::Annotation mark("evaluate");
         const auto hit = observed_.lines.hit(&LineTimes::evaluation);
         observed_.steps.broadcast_buffers();
+        observed_.steps.complete_parameters();
         observed_.end.restart();
         const auto start = base::Clock::now();
         const auto mine = evaluated_part();

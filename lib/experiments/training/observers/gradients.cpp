@@ -44,13 +44,16 @@ torch::Tensor reference(nn::Model& model, const std::vector<torch::Tensor>& para
     return flat;
 }
 
-void run_strategy(nn::Model& model, train::GradientSync& sync, const train::TensorBatch& batch,
+void run_strategy(nn::Model& model, TrainingSteps& steps, const train::TensorBatch& batch,
                   double weight) {
+    auto& sync = steps.sync();
+    if (steps.sharded() != nullptr) steps.sharded()->begin_forward();
     const torch::Tensor loss =
         batch.count() > 0 ? weighted_loss(model, batch, weight) : torch::Tensor();
     sync.begin_step(loss.defined() ? std::vector{loss} : std::vector<torch::Tensor>(), true);
     if (loss.defined()) loss.backward();
     sync.finish();
+    if (steps.sharded() != nullptr) steps.sharded()->complete_gradients();
 }
 
 double largest(const torch::Tensor& numbers) {
@@ -117,7 +120,7 @@ GradientDifference first_difference(ObservedRun& observed, const train::TensorBa
     const torch::Tensor wanted =
         reference(model, parameters, batch, weight, observed.steps.parts().data_plane);
     rewind();
-    run_strategy(model, observed.steps.sync(), batch, weight);
+    run_strategy(model, observed.steps, batch, weight);
     rewind();
     auto worst = differences(wanted, parameters, rounding);
     observed.control.allreduce(comm::view(std::span(worst)), comm::ReduceOp::max);

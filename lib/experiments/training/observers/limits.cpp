@@ -22,7 +22,7 @@ class Limits final : public StepObserver {
         const auto& end = observed_.end;
         const bool resumes = end.has_checkpoint && end.missing.empty();
         mark_early_end(run, end.at_time_limit, end.ended_by, where(),
-                       resumes ? ", and --resume goes on from there" : "");
+                       resumes ? ", and --resume continues from there" : "");
     }
 
   private:

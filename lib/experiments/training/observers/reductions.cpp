@@ -1,4 +1,4 @@
-// When each rank's gradients were ready, handed over and summed, and which rank others wait for.
+// When each rank's gradients were ready, handed over and summed, and for which rank others wait.
 #include "experiments/training/communication.hpp"
 #include "experiments/training/observer.hpp"
 #include "vocabulary/measurements.hpp"

@@ -129,7 +129,7 @@ class TraceWindow final : public StepObserver {
             run.warnings.push_back("the run ended before the last step of --trace-window");
             return;
         }
-        run.warnings.push_back(fmt::format("steps {} to {} were traced, and are slower",
+        run.warnings.push_back(fmt::format("steps {} to {} were traced, which makes them slower",
                                            window_.first, window_.first + window_.count - 1));
         if (path_.empty()) return;
         if (!too_large_.empty()) run.warnings.insert(run.warnings.begin(), too_large_);

@@ -271,6 +271,7 @@ TEST(Compare, AnOptionThatDiffersHasItsVerdict) {
     EXPECT_THAT(found[0], HasSubstr("mode ddp is 2.00 times as fast as mode dp"));
     EXPECT_THAT(found[0], HasSubstr("mode dp pays 50.0 ms for replicate of a step of 200 ms"));
     EXPECT_THAT(comparison_text(comparison, {}), HasSubstr("mode ddp is 2.00 times as fast"));
+    EXPECT_THAT(comparison_json(comparison, {}), HasSubstr("mode ddp is 2.00 times as fast"));
     const auto precise = [](const char* name, const char* precision, double step_s) {
         Side side = steady_side(name, 5, step_s);
         set(side, "precision", precision);

@@ -14,6 +14,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20U;
 
@@ -45,6 +46,9 @@ TEST(JobUse, IsOfEachHost) {
     all.add("an older run, of its counted part", use_text(run_with(older)));
     all.expect("job_use.txt");
     EXPECT_EQ(use_text({}), "") << "a run of 0.1.0";
+    results::Run threads = run_with(older);
+    threads.measurements = {results::one_value("threads", "1", results::Kind::count, {5})};
+    EXPECT_THAT(use_text(threads), HasSubstr(", at most 5 threads per rank, "));
 }
 
 // A step's phases in per cent, and two samples of a GPU that rank 0 uses, and one of an idle GPU.
@@ -98,6 +102,62 @@ TEST(Answer, HasTheTimeToALossWithAndWithoutAWholeEpoch) {
     std::get<std::vector<std::int64_t>>(run.tables[0].columns[1].values)[0] = 5;
     EXPECT_THAT(answer_text(run), HasSubstr("30.0 s of training, with its evaluations; target loss "
                                             "reached"));
+}
+
+// The text with each line break and indentation as one space.
+std::string on_one_line(const std::string& text) {
+    std::string line;
+    for (const char c : text)
+        if (c > ' ')
+            line += c;
+        else if (!line.ends_with(' '))
+            line += ' ';
+    return line;
+}
+
+results::Measurement step_times(double first_s, double usual_s) {
+    results::Measurement steps{
+        "step_time_s",      "s", results::Kind::cost, "max", "step", 1, {usual_s, usual_s},
+        {first_s, usual_s}, {}};
+    steps.summary.n = 2, steps.summary.median = usual_s;
+    return steps;
+}
+
+// 50,000 images on 2 ranks; only the first step is longer than the others.
+TEST(Answer, SaysWhyAnEpochHasItsStepsAndWhyTheFirstOneIsLonger) {
+    results::Run run;
+    run.command = "train", run.valid = true;
+    run.config = {{"global-batch-size", "128", true}};
+    run.hosts = {{0, 0, "n1", "0", "cpu"}, {1, 1, "n1", "1", "cpu"}};
+    run.measurements = {step_times(0.5, 0.02)};
+    run.tables = {{"epochs",
+                   {{"epoch", std::vector<std::int64_t>{1, 2}},
+                    {"steps", std::vector<std::int64_t>{391, 391}},
+                    {"steps_per_epoch", std::vector<std::int64_t>{391, 391}},
+                    {"samples", std::vector<std::int64_t>{50000, 50000}},
+                    {"time_s", std::vector<double>{8.5, 8}}}}};
+    EXPECT_THAT(
+        on_one_line(answer_text(run)),
+        AllOf(HasSubstr("391 steps per epoch: 50000 samples in batches of 128 (64 per rank)"),
+              HasSubstr("epoch 1 took 500 ms longer than epoch 2, 480 ms of it in its first step, "
+                        "which sets up buffers and connections")));
+    run.measurements = {step_times(0.02, 0.02)};
+    EXPECT_THAT(answer_text(run), Not(HasSubstr("longer than epoch")));
+}
+
+// The line BENCHY and the result are one number, whatever the median of the trials is.
+TEST(Answer, OfAnAblationHasOneRate) {
+    results::Run run;
+    run.command = "train", run.valid = true;
+    results::Rows trials("ablation");
+    trials.add({"io", std::int64_t{3}, std::int64_t{5}, 900.0, 1.0, 0.1});
+    trials.add({"full", std::int64_t{3}, std::int64_t{5}, 123.4, 1.0, 0.1});
+    run.tables = {std::move(trials).table()};
+    run.measurements = {results::one_value("throughput_full_samples_per_s", "samples/s",
+                                           results::Kind::rate, {125})};
+    EXPECT_THAT(answer_text(run), AllOf(HasSubstr("FULL average trial throughput: 123.400"),
+                                        HasSubstr("123 samples/s on 1 rank, mean of 3 trials"),
+                                        Not(HasSubstr("125"))));
 }
 
 // Others used a quarter of a core: of the waits for cores that much is a loss.

@@ -77,15 +77,15 @@ TEST_F(ReferenceFiles, AreALineOfTheTextOfTheSameExperiment) {
 TEST(ShippedReferences, AreAllRead) {
     const References found = read_references(RANKLAB_REFERENCE_FOLDER);
     std::set<std::string> documents;
-    const std::set<std::string> units{"s", "us", "ms", "samples/s", "s/iteration", "1",
-                                      "%", "B",  "GB", "W",         "it"};
+    const std::set<std::string> units{"s", "us", "ms", "samples/s", "tokens/s", "s/iteration",
+                                      "1", "%",  "B",  "GB",        "W",        "it"};
     for (const auto& row : found) {
         documents.insert(row.source);
         EXPECT_EQ(units.count(row.at("unit")), 1U)
             << row.at("experiment") << ": " << row.at("unit");
         EXPECT_FALSE(row.at("source").empty()) << row.at("experiment");
     }
-    EXPECT_EQ(documents.size(), 6U);
+    EXPECT_EQ(documents.size(), 7U);
     EXPECT_GT(found.size(), 150U);
 }
 

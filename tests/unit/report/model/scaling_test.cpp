@@ -662,5 +662,21 @@ TEST(StepParts, AreTheTablesShares) {
     EXPECT_EQ(parts[1].text("phase"), "other");
 }
 
+// More files are more work, so the rates are compared, not the times.
+TEST(Comparison, OfOtherNumbersOfFilesIsOfRates) {
+    Runs runs;
+    for (const auto& [files, rate] : {std::pair{"100", 800.0}, {"400", 900.0}}) {
+        runs.push_back(rung_run("binary", 1, 1, {files[0] == '1' ? 0.1 : 0.35, {}}));
+        runs.back().id = files;
+        runs.back().config[1].value = files;
+        runs.back().measurements[1] =
+            io_measurement("write_MiBps", "MiB/s", results::Kind::rate, {rate, {}});
+    }
+    const Scaling scaling = scaling_of(groups_by({"files"}, runs));
+    ASSERT_EQ(scaling.findings.size(), 1U);
+    EXPECT_EQ(scaling.findings[0].subject, "files = 400");
+    EXPECT_NEAR(scaling.findings[0].ratio.ratio, 1.125, 1e-9);
+}
+
 }  // namespace
 }  // namespace ranklab::report::model

@@ -86,16 +86,32 @@ TEST(Page, HasOneValueForEachNumber) {
     const model::References none;
     std::vector<Frame> frames{page::summary_frame(groups, "train"),
                               page::summary_frame(groups, "io")};
-    for (const auto& section : figures::sections_of({groups, stored.file(), none}))
+    const auto sections = figures::sections_of({groups, stored.file(), none});
+    for (const auto& section : sections)
         frames.insert(frames.end(), section.tables.begin(), section.tables.end());
     std::map<std::pair<Places, std::string>, std::set<double>> values;
+    std::set<double> in_tables;
     for (const auto& frame : frames)
         for (std::size_t row = 0; row < frame.rows.size(); ++row)
-            for (std::size_t i = 0; i < frame.columns.size(); ++i)
-                if (frame.columns[i].role == Role::measured && frame.at(row, i).is_number() &&
+            for (std::size_t i = 0; i < frame.columns.size(); ++i) {
+                const double number = frame.at(row, i).number;
+                in_tables.insert(number);
+                if (frame.columns[i].role == Role::measured && number == number &&
                     !frame.rows[row].members.empty())
-                    values[{frame.rows[row].members, frame.columns[i].name}].insert(
-                        frame.at(row, i).number);
+                    values[{frame.rows[row].members, frame.columns[i].name}].insert(number);
+            }
+    std::size_t drawn = 0;
+    for (const auto& section : sections)
+        for (const auto& figure : section.figures)
+            for (const auto& series : figure.series)
+                if (section.id == "ladder" || section.id == "ways" ||
+                    section.id.ends_with("-scaling"))
+                    for (const auto& point : series.points) {
+                        if (series.look == figures::Look::dashed || point.y != point.y) continue;
+                        EXPECT_EQ(in_tables.count(point.y), 1U) << figure.name;
+                        ++drawn;
+                    }
+    EXPECT_GT(drawn, 12U);
     EXPECT_GT(values.size(), 4U);
     for (const auto& [what, met] : values) EXPECT_EQ(met.size(), 1U) << what.second;
     std::set<double> scatter;
@@ -144,6 +160,45 @@ TEST(Page, PoolsNoSectionsOfACampaign) {
     for (auto& run : runs) run.label = run.id;  // a label a point: one series, as before
     const StoredRuns points(runs);
     EXPECT_EQ(model::Groups(points.chosen(), {.labels_apart = true}).size(), 3U);
+}
+
+// Sections of strategies have a question each, of their largest files; the largest ladder has its
+// own.
+TEST(Page, AnswersWhichStrategyOfASectionIsFastest) {
+    Runs runs{sample_ladder(), step_run("t", 1, 0.1)};
+    runs[0].label = "c-ladder";
+    for (int i = 0; i < 5; ++i)
+        for (const auto& [strategy, files, job_s] : {std::tuple{"binary", "100", 0.2},
+                                                     {"hdf5-serial", "100", 0.3},
+                                                     {"binary", "1000", 2.0},
+                                                     {"hdf5-serial", "1000", 1.0}}) {
+            runs.push_back(rung_run(strategy, 1, 1, {job_s + 0.001 * i, {}}));
+            runs.back().id = fmt::format("{}{}{}", strategy, files, i);
+            runs.back().label = "c-onefile";
+            runs.back().config[1].value = files;
+        }
+    const auto ways = [&] {
+        const StoredRuns stored(runs);
+        const model::Groups groups(stored.chosen(), {.labels_apart = true});
+        return figures::ways_section({groups, stored.file(), {}});
+    };
+    const auto section = ways();
+    ASSERT_EQ(section.answers.size(), 1U);
+    EXPECT_EQ(section.answers[0].question, "Which --strategy is fastest?");
+    EXPECT_EQ(section.answers[0].of, "1000 records of 300 x 300 float64, ranks 1, workers 1");
+    EXPECT_EQ(section.answers[0].finding.subject, "strategy hdf5-serial");
+    ASSERT_EQ(section.figures.size(), 1U);
+    EXPECT_EQ(section.figures[0].categories.size(), 2U);
+    for (auto& run : runs) run.label = "c-ladder";
+    EXPECT_TRUE(ways().answers.empty());
+}
+
+TEST(Page, ShowsTheQuestionsOfACampaignFirst) {
+    const StoredRuns stored(sample_runs());
+    const std::string page =
+        page::html_page(stored.chosen(), {}, "c", {{"Is gpu worth it?", "no: 2 times as fast"}});
+    EXPECT_LT(page.find("Is gpu worth it?"), page.find("Do more ranks"));
+    EXPECT_THAT(page, HasSubstr("<p class=\"answer\">no: 2 times as fast</p>"));
 }
 
 // Rows of other numbers of files are no rivals, and the tables say so.

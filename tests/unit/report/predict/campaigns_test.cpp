@@ -17,11 +17,8 @@
 namespace ranklab::forecast {
 namespace {
 
-struct Campaign {
-    Scaling scaling = Scaling::strong;
+struct Campaign : ScalingCurve {
     std::function<double(double)> truth = {};
-    std::vector<CurvePoint> points = {};
-    double per_node = 0;  // 0: not told
     double target = 0;
 };
 
@@ -151,13 +148,14 @@ class Campaigns {
 // Campaigns of each law; the second suite makes 72, of all laws 1,008.
 #ifdef RANKLAB_MANY_SIMULATIONS
 constexpr int kEach = 72;
-constexpr double kLeastCovered = 0.9;
+constexpr double kLeastCovered = 0.9, kMostCovered = 0.99;
 #else
-constexpr int kEach = 12;
-constexpr double kLeastCovered = 0.7;  // two standard deviations of 12 below 90 %
+constexpr int kEach = 6;
+// Two standard deviations of 6 below 90 %; too few for an upper limit.
+constexpr double kLeastCovered = 0.65, kMostCovered = 1;
 #endif
 
-// A twelfth of the campaigns of a law has one noise, number of points and reach.
+// A 24th of the campaigns of a law has one noise, number of points and reach.
 TEST(Campaigns, IntervalsOfSimulatedCampaignsCoverTheTruth) {
     const auto sources = report::model::sources_of(report::model::read_published_curves(
         std::filesystem::path(RANKLAB_REFERENCE_FOLDER) / report::model::kPublishedCurves));
@@ -170,11 +168,9 @@ TEST(Campaigns, IntervalsOfSimulatedCampaignsCoverTheTruth) {
         std::vector<double> widths;
         for (int i = 0; i < kEach; ++i) {
             const auto of = static_cast<std::size_t>(i) % kNoises.size();
-            const auto campaign = simulated.next(law, kNoises[of], 3 + i / 3 % 4, 2 << i % 2);
-            const auto found = forecast_curve(campaign.points, campaign.scaling,
-                                              sources.prior(campaign.scaling, Work::unknown),
-                                              {campaign.target}, campaign.per_node)
-                                   .all.front();
+            const auto campaign = simulated.next(law, kNoises[of], 3 + i / 3 % 4, 2 << i / 12 % 2);
+            const auto prior = sources.prior(campaign.scaling, Work::unknown);
+            const auto found = forecast_curve(campaign, prior, {campaign.target}).all.front();
             if (found.refusal != Refusal::none) continue;
             const auto& [low, high] = found.estimate.interval;
             const double truth = campaign.truth(campaign.target);
@@ -193,7 +189,7 @@ TEST(Campaigns, IntervalsOfSimulatedCampaignsCoverTheTruth) {
                                 answers[of]);
         RecordProperty("law" + std::to_string(law), what);
         fmt::print("{}\n", what);
-        EXPECT_GE(covered, kLeastCovered * answered) << what;
+        EXPECT_GE(covered, std::floor(kLeastCovered * answered)) << what;
         EXPECT_GE(answered, 0.7 * kEach) << what;
         if (!kLaws[law].crosses) all_widths.insert(all_widths.end(), widths.begin(), widths.end());
         all_answered += answered;
@@ -201,7 +197,7 @@ TEST(Campaigns, IntervalsOfSimulatedCampaignsCoverTheTruth) {
     }
     EXPECT_LE(stats::quantile(all_widths, 0.5), 2);
     EXPECT_GE(all_covered, 0.92 * all_answered);
-    EXPECT_LE(all_covered, 0.99 * all_answered);
+    EXPECT_LE(all_covered, kMostCovered * all_answered);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""GPT-2 and Llama 3 in PyTorch's own words, written from their publications: the twins of lib/nn/models."""
+"""GPT-2 and Llama 3 in PyTorch, written from their publications: the twins of lib/nn/models, in plain operations until fast() is called."""
 
 import torch
 from torch import nn
@@ -14,6 +14,22 @@ def attention(q, k, v):
     tokens = q.shape[2]
     scores = scores.masked_fill(torch.ones(tokens, tokens).triu(1).bool(), float("-inf"))
     return (scores.softmax(-1) @ v).transpose(1, 2).flatten(2)
+
+
+def fast(tokens=0, head=0):
+    """Makes attention, and Llama's norms and rotations of `tokens` tokens in heads of that size, PyTorch's fused operations."""
+    global attention, rotated
+    angles = torch.arange(tokens)[:, None] * 500000.0 ** -(torch.arange(0, head, 2) / max(1, head))
+    factors = torch.polar(torch.ones_like(angles), angles)[:, None]
+
+    def attention(q, k, v):
+        q, k, v = (t.transpose(1, 2) for t in (q, k, v))
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
+
+    def rotated(x):
+        return torch.view_as_real(torch.view_as_complex(x.unflatten(3, (-1, 2))) * factors).flatten(3)
+
+    RmsNorm.forward = lambda self, x: F.rms_norm(x, self.weight.shape, self.weight, 1e-5)
 
 
 class Gpt2Block(nn.Module):
@@ -39,7 +55,7 @@ class Gpt2(nn.Module):
         self.ln_f = nn.LayerNorm(wide)
 
     def forward(self, tokens):
-        x = self.wte(tokens) + self.wpe(torch.arange(tokens.shape[1]))
+        x = self.wte(tokens) + self.wpe.weight[: tokens.shape[1]]
         for i in range(self.depth):
             x = getattr(self, f"h{i}")(x)
         return self.ln_f(x) @ self.wte.weight.T
@@ -107,8 +123,9 @@ TWINS = {
 }
 
 
-def adamw(net, lr):
+def adamw(parameters, lr, **more):
     """Decay of matrices only."""
-    matrices = [p for p in net.parameters() if p.dim() >= 2]
-    others = [p for p in net.parameters() if p.dim() < 2]
-    return torch.optim.AdamW([{"params": matrices, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}], lr=lr, betas=(0.9, 0.95), eps=1e-8)
+    parameters = list(parameters)
+    matrices = [p for p in parameters if p.dim() >= 2]
+    others = [p for p in parameters if p.dim() < 2]
+    return torch.optim.AdamW([{"params": matrices, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}], lr=lr, betas=(0.9, 0.95), eps=1e-8, **more)
