@@ -428,9 +428,10 @@ Names Groups::titles(const std::vector<std::size_t>& some, const std::set<std::s
     Names titles;
     for (const std::size_t group : some) {
         std::string title;
-        for (const char* name : {"from-model", "model", "strategy", "op", "command"})
-            if (title.empty() && (title = value(group, name)).empty() && !key(group, name).empty())
-                break;
+        for (const char* name : {"from-model", "model", "strategy", "op", "command"}) {
+            title = value(group, name);
+            if (!key(group, name).empty()) break;
+        }
         const std::string mode = value(group, "mode"), sync = value(group, "sync");
         if (!mode.empty()) title += (title.empty() ? "" : ", ") + mode;
         if (says(group, "uses_sync") && !sync.empty()) title += " " + sync;
