@@ -30,7 +30,9 @@ std::string component_of(std::string_view library) {
             return fmt::format("{}{}", part, library.substr(begin.size()));
     constexpr std::string_view kBegin = "lib", kEnd = "-fi";  // lib<provider>-fi.so
     return library.starts_with(kBegin) && library.ends_with(kEnd)
-               ? fmt::format("provider {}", library.substr(kBegin.size(), library.size() - 6))
+               ? fmt::format(
+                     "provider {}",
+                     library.substr(kBegin.size(), library.size() - kBegin.size() - kEnd.size()))
                : "";
 }
 
