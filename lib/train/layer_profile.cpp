@@ -161,8 +161,9 @@ void LayerProfile::begin(const at::RecordFunction& function) {
         move_to(layer_of_sequence(function.seqNr()));
         return;
     }
-    const auto own = nn::is_attention(function) ? std::optional(current_ | 1U)  // without weights
-                                                : layer_of_inputs(function);
+    // Attention has no weights: it belongs to the odd row after the present layer's even one.
+    const auto own =
+        nn::is_attention(function) ? std::optional(current_ | 1U) : layer_of_inputs(function);
     const std::size_t layer = own.value_or(current_);
     if (own && last_used_ != own) ++layers_[layer].calls;
     if (own) last_used_ = own;

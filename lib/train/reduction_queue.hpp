@@ -61,8 +61,8 @@ class ReductionQueue {
     /// Clears the stamps of the last step. No reduction may be under way.
     void begin_step();
     /// Adds this rank's complete part of the next reduction. All ranks must push the same buffers
-    /// in the same order. A reduction starts after the previous one has ended; in device memory at
-    /// once, in the stream's order. The buffer must not be used until finish() returns. Calls
+    /// in the same order. It starts once fewer than `most_under_way` are under way; in device
+    /// memory at once, in stream order. The buffer must not be used until finish() returns. Calls
     /// `done` once the buffer is summed or the reduction has failed. `start` starts another
     /// operation than the sum on the same communicator.
     void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done = {},
