@@ -14,12 +14,12 @@ TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--train
 
 
 class OneSetOfSettings(cli.Case):
-    def check(self, *words, ranks=1):
+    def check(self, *words, ranks=1, codes=(0,)):
         """Compares the settings of a dry run, a run's header and the stored run, except those that the data or a trial decides."""
         words = (*words, "--threads", 1, "--output", self.folder / "r.h5")
         (self.folder / "r.h5").unlink(missing_ok=True)
         dry, run = (cli.ranklab(*words, option, ranks=ranks, cwd=self.folder) for option in ("--dry-run", "--verbose"))
-        self.assertCode(run, 0)
+        self.assertIn(run.code, codes, str(run))
         shown = dict(LINE.findall(run.stdout))
         said_before = {key: value for key, value in LINE.findall(dry.stdout) if key != "memory" and not re.fullmatch("memory-.*-bytes", key)}
         self.assertEqual(said_before, shown)
@@ -36,7 +36,7 @@ class OneSetOfSettings(cli.Case):
 
     @cli.needs_train
     def test_steps_at_two_ranks(self):
-        shown = self.check(*TRAIN, "--steps", 40, "--target-ci", "100000%", ranks=2)
+        shown = self.check(*TRAIN, "--steps", 40, "--target-ci", "100000%", ranks=2, codes=(0, 7))  # beside other load even this may not be reached
         self.assertEqual([shown[name] for name in ("mode", "warmup", "target-ci", "global-batch-size")], ["ddp", "4", "100000%", "32"])
         self.assertIn(shown["mpi-progress"], ("none", "poll", "thread"))
 
