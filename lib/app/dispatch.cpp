@@ -34,7 +34,9 @@ const ProgramText kCommands[] = {
     {"sweep", "",
      "starts train, io or comm with each combination of values, and compares the runs"},
     {"campaign", "", "runs the sweeps of an INI file, here or as jobs of Slurm"},
-    {"results", "", "checks, merges, exports, prunes and lists results files"},
+    {"vet", "",
+     "finds the slow node, GPU or link of an allocation, and prints the --exclude= line"},
+    {"results", "", "checks, merges, exports and lists results files"},
 };
 
 [[noreturn]] void replace_by(const std::string& command, char** argv) {

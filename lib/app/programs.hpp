@@ -21,6 +21,7 @@ int run_predict(int argc, char** argv);
 int run_results(int argc, char** argv);
 int run_sweep(int argc, char** argv);
 int run_campaign(int argc, char** argv);
+int run_vet(int argc, char** argv);
 /// `ranklab <command> ...`: replaces this process by ranklab-<command> of the same folder.
 int dispatch(int argc, char** argv);
 

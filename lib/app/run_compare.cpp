@@ -8,7 +8,6 @@
 #include "app/programs.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/compare/compare.hpp"
 
@@ -30,16 +29,6 @@ const ProgramText kText{
     "Exit codes here: 4 a regression (--fail-on-regression), 2 also runs that cannot\n"
     "be compared, 7 no verdict (no usable run, or --strict).\n"};
 
-// Returns 0.025 for "2.5%" or "2.5 %".
-double fraction(const std::string& option, const std::string& text) {
-    const auto value = base::percentage_in(text);
-    if (!value || !(*value > 0 && *value < 100))
-        throw base::OptionError(
-            fmt::format("--{} {}: give a percentage of the value, such as --{} 5%", option,
-                        base::printable(text, 40), option));
-    return *value / 100;
-}
-
 struct CompareSettings {
     std::string file = "results/ranklab.h5", format = "text";
     Words where, ignore, measure;
@@ -58,9 +47,10 @@ Words listed(const Words& texts) {
 
 double min_effect_of(const CompareSettings& asked) {
     if (!asked.fail_on_regression)
-        return asked.min_effect ? fraction("min-effect", *asked.min_effect) : stats::kMinEffect;
-    const double gate = fraction("fail-on-regression", *asked.fail_on_regression);
-    if (asked.min_effect && fraction("min-effect", *asked.min_effect) != gate)
+        return asked.min_effect ? options::fraction("min-effect", *asked.min_effect)
+                                : stats::kMinEffect;
+    const double gate = options::fraction("fail-on-regression", *asked.fail_on_regression);
+    if (asked.min_effect && options::fraction("min-effect", *asked.min_effect) != gate)
         throw base::OptionError(
             "--fail-on-regression also sets the smallest change of interest; leave --min-effect "
             "out");

@@ -88,7 +88,7 @@ void print_ranks(const std::vector<host::Placement>& placements, bool all) {
 
 void show(const Examination& seen, bool all) {
     const auto& placements = seen.evidence.placements;
-    print("# {}\n{}", version_line(), placement_header(placements));
+    print("# {}\n{}", version_line(), placement_line(placements));
     print_ranks(placements, all);
     print_text(base::wrapped("# GPUs: ", placements.front().gpus));
     for (const auto& fact : seen.facts)

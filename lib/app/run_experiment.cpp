@@ -57,8 +57,7 @@ void print_header(const experiments::Plan& plan, const options::Options& given,
                   const CommonSettings& common, const Launch& launch) {
     if ((common.quiet || common.json) && !common.dry_run) return;
     const bool all = common.verbose || common.dry_run;
-    print("# {}\n{}", version_line(),
-          all ? placement_header(launch.placements) : placement_line(launch.placements));
+    print("# {}\n{}", version_line(), placement_line(launch.placements));
     const auto& settled = plan.settings;
     print_settings(all ? experiments::settings_of(settled)
                        : short_settings(settled, given, launch.placements.size()));
@@ -71,13 +70,10 @@ void print_header(const experiments::Plan& plan, const options::Options& given,
 
 // Prints the last run's answer. Of several io runs, the last one is the comparison of the
 // strategies (table `ladder`).
-void print_answer(const experiments::Plan& plan, const CommonSettings& common,
-                  const std::vector<results::Run>& runs) {
+void print_answer(const CommonSettings& common, const std::vector<results::Run>& runs) {
     if (common.quiet || common.json) return;
     const results::Run& last = runs.back();
-    if (plan.prints_as_nccl_tests)
-        print("{}", report::formats::nccl_text(last));
-    else if (common.verbose)
+    if (common.verbose)
         for (const auto& run : runs) print("\n{}", report::formats::run_text(run, true));
     print("\n{}", report::formats::answer_text(
                       last, {.colour = base::shows_colour(STDOUT_FILENO),
@@ -147,8 +143,7 @@ void check_files(Session& session, const vocabulary::CommonSettings& common) {
     session.start_up().done("settings and the results file");
 }
 
-void show_and_store(const experiments::Plan& plan, const CommonSettings& common,
-                    const std::vector<results::Run>& runs) {
+void show_and_store(const CommonSettings& common, const std::vector<results::Run>& runs) {
     std::exception_ptr not_stored;
     try {
         if (common.output != "none")
@@ -156,7 +151,7 @@ void show_and_store(const experiments::Plan& plan, const CommonSettings& common,
     } catch (const std::exception&) {
         not_stored = std::current_exception();
     }
-    print_answer(plan, common, runs);
+    print_answer(common, runs);
     if (not_stored) std::rethrow_exception(not_stored);
     if (common.json_file)
         results::write_text(*common.json_file, report::formats::runs_json(runs), kJson);
@@ -165,8 +160,7 @@ void show_and_store(const experiments::Plan& plan, const CommonSettings& common,
 }
 
 // Collective: rank 0 shows and stores the runs while the other ranks wait.
-int deliver(Session& session, const experiments::Plan& plan, const CommonSettings& common,
-            const experiments::Runs& runs) {
+int deliver(Session& session, const CommonSettings& common, const experiments::Runs& runs) {
     session.progress().activity(session.is_root() ? "storing the run"
                                                   : "waiting for rank 0, which stores the run");
     session.progress().finish();
@@ -174,7 +168,7 @@ int deliver(Session& session, const experiments::Plan& plan, const CommonSetting
     comm::all_or_throw_polling(
         session.control(),
         [&] {
-            if (session.is_root() && !runs.all.empty()) show_and_store(plan, common, runs.all);
+            if (session.is_root() && !runs.all.empty()) show_and_store(common, runs.all);
             if (session.is_root() && !runs.text.empty()) print_whole(runs.text);
         },
         // The other ranks' watchdogs must not end a wait of rank 0 for the results file's lock.
@@ -222,7 +216,7 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
     facts.gather();
     if (session.is_root() && !runs.all.empty())
         facts.complete(runs.all, experiment.command, command_line);
-    return deliver(session, plan, common, runs);
+    return deliver(session, common, runs);
 }
 
 Command command_of(const Experiment& experiment) {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <ctime>
 #include <exception>
-#include <map>
 #include <set>
 
 #include "app/process.hpp"
@@ -261,10 +260,7 @@ std::vector<results::Fact> collect_context(const std::string& output_file,
     return facts;
 }
 
-namespace {
-
-// "ranks: 2 on 1 node, each 1 thread on 2 cores"
-std::string shape_of(const std::vector<host::Placement>& placements) {
+std::string placement_line(const std::vector<host::Placement>& placements) {
     std::set<std::string> shapes, hosts;
     for (const auto& p : placements) {
         hosts.insert(p.host);
@@ -273,37 +269,9 @@ std::string shape_of(const std::vector<host::Placement>& placements) {
         shapes.insert(
             fmt::format("{}on {} core{}", threads, p.cores.size(), p.cores.size() == 1 ? "" : "s"));
     }
-    return fmt::format("# ranks: {} on {} node{}, each {}", placements.size(), hosts.size(),
-                       hosts.size() == 1 ? "" : "s", report::some_of(shapes, 3, " or "));
-}
-
-}  // namespace
-
-std::string placement_line(const std::vector<host::Placement>& placements) {
-    std::set<std::string> hosts;
-    for (const auto& p : placements) hosts.insert(p.host);
-    return fmt::format("{} ({})\n", shape_of(placements), report::some_of(hosts, 4));
-}
-
-std::string placement_header(const std::vector<host::Placement>& placements) {
-    std::map<std::string, std::vector<const host::Placement*>> hosts;
-    for (const auto& p : placements) hosts[p.host].push_back(&p);
-    std::string text = shape_of(placements) + '\n';
-    constexpr std::size_t kMostHosts = 8;
-    std::size_t shown = 0;
-    for (const auto& [host, ranks] : hosts) {
-        if (shown++ == kMostHosts)
-            return text + fmt::format("#   ... and {} more nodes\n", hosts.size() - kMostHosts);
-        std::vector<int> ids;
-        std::set<int> cpus;
-        for (const auto* p : ranks) {
-            ids.push_back(p->rank);
-            cpus.insert(p->cpus.begin(), p->cpus.end());
-        }
-        text += fmt::format("#   {}: rank{} {}, cpus {}\n", host, ids.size() == 1 ? "" : "s",
-                            base::few_ranges(ids), base::few_ranges({cpus.begin(), cpus.end()}));
-    }
-    return text;
+    return fmt::format("# ranks: {} on {} node{}, each {} ({})\n", placements.size(), hosts.size(),
+                       hosts.size() == 1 ? "" : "s", report::some_of(shapes, 3, " or "),
+                       report::some_of(hosts, 4));
 }
 
 }  // namespace ranklab::app

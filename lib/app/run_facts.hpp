@@ -61,7 +61,5 @@ std::vector<results::Fact> collect_context(const std::string& output_file,
 
 /// "# ranks: 2 on 1 node, each 1 thread on 2 cores (node07)".
 std::string placement_line(const std::vector<host::Placement>& placements);
-/// placement_line() and one line per node, limited to a few lines.
-std::string placement_header(const std::vector<host::Placement>& placements);
 
 }  // namespace ranklab::app

@@ -191,7 +191,7 @@ options::Schema rows() {
               "a CSV of points instead of runs: columns ranks, time_s or rate, optionally low and "
               "high (of a 95 % interval) and nodes; rows of equal ranks are repetitions")
         .excludes_each({"where", "label"}, "points come from a file, not from runs")
-        .excludes_each({"accumulate", "bucket-cap-mb", "precision", "sync", "batch-size"},
+        .excludes_each({"accumulate", "bucket-cap-mb", "precision", "sync", "batch-size", "zero"},
                        "points are forecast by curve")
         .excludes({.other = "by",
                    .values = {"mechanism"},
@@ -205,6 +205,7 @@ options::Schema rows() {
         .choice("precision", &WhatIf::precision, {"fp32", "tf32", "bf16", "fp16", "fp64"},
                 "a precision that was measured (default: the newest runs' precision)")
         .choice("sync", &WhatIf::sync, {"bucketed", "flat", "none"}, "how gradients are reduced")
+        .integer("zero", &WhatIf::zero, {0, 3}, "stage of ZeRO (docs/sharding.md)")
         .integer("batch-size", &WhatIf::batch_size, {1, kMost},
                  "samples per rank and micro-batch; with --scaling strong over all ranks");
     schema.section("How").choice("format", {&S::format, kEssential},

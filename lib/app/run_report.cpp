@@ -17,8 +17,8 @@
 #include "report/diagnosis/diagnosis.hpp"
 #include "report/figures/figure.hpp"
 #include "report/formats/formats.hpp"
+#include "report/history/history.hpp"
 #include "report/model/chosen_runs.hpp"
-#include "report/model/network.hpp"
 #include "report/model/reference.hpp"
 #include "report/model/values.hpp"
 #include "report/page/parts.hpp"
@@ -53,6 +53,8 @@ const ProgramText kText{
     "      for Perfetto\n"
     "  ranklab report results/ranklab.h5 --why\n"
     "      what limits the newest training run\n"
+    "  ranklab report results/ranklab.h5 --history --fail-on-regression 5%\n"
+    "      since when it is slower, and what changed; exit 4 if it is\n"
     "  ranklab report results/ranklab.h5 --plots plots\n"
     "      every figure, drawn by gnuplot\n"};
 
@@ -65,8 +67,9 @@ struct ReportSettings {
     Words where;
     std::optional<std::string> run, label;
     std::optional<std::int64_t> last;
-    bool why = false, proposal = false, against_published = false, verbose = false;
+    bool why = false, history = false, proposal = false, against_published = false, verbose = false;
     std::optional<std::string> group_by, ignore, measure, centre;
+    std::optional<std::string> min_effect, fail_on_regression, expect;
     std::optional<std::int64_t> planned_steps;
     std::string format = "text";
     std::int64_t trace_steps = 200;
@@ -101,20 +104,8 @@ report::model::Groups groups_of(const ChosenRuns& runs, const ReportSettings& as
         {listed(asked.group_by, default_keys), measurements_asked(asked), listed(asked.ignore)}};
 }
 
-// The time that the network alone needs for the buckets of a training run.
-std::string network(const ChosenRuns& runs, const results::Run& run) {
-    if (!report::model::has_bucket_times(run)) return "";
-    const auto cost = report::model::network_cost(runs.file(), run);
-    return cost ? cost->text()
-                : fmt::format(
-                      "not measured; mpirun -n {} ranklab comm --from-model {} --output {} would "
-                      "measure it",
-                      run.hosts.size(), run.setting("model"),
-                      base::shell_path(runs.file().path().string()));
-}
-
-std::string whole(const ChosenRuns& runs, const results::Run& run, const ReportSettings& asked) {
-    return report::formats::run_text(run, asked.verbose, network(runs, run)) +
+std::string whole(const results::Run& run, const ReportSettings& asked) {
+    return report::formats::run_text(run, asked.verbose) +
            report::model::reference_lines(run, report::model::read_references(reference_folder())) +
            (asked.verbose ? "" : "  --verbose shows all that it measured\n");
 }
@@ -122,7 +113,7 @@ std::string whole(const ChosenRuns& runs, const results::Run& run, const ReportS
 void write_text(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
     if (!runs.choice().id.empty()) {
         const auto run = runs.file().read(runs.choice().id);
-        sink(whole(runs, run, asked));
+        sink(whole(run, asked));
         for (const auto& caveat : report::model::caveats_of(run))  // lists show them as footnotes
             sink(report::formats::screen_line("note", sentence(caveat)));
         return;
@@ -133,23 +124,7 @@ void write_text(const ChosenRuns& runs, const ReportSettings& asked, const Sink&
     sink(report::formats::runs_text(
         list, headers.size(), runs.text(),
         fmt::format("ranklab report {} --run", base::shell_path(asked.file))));
-    sink(fmt::format("\n{}", whole(runs, runs.file().read(headers.back().id), asked)));
-}
-
-// The newest chosen run of `command`. Throws OptionError with the text `otherwise` if none exists.
-results::Run newest_of(const ChosenRuns& runs, const char* command, bool only_valid,
-                       const char* otherwise) {
-    const auto headers = runs.headers();
-    const auto newest = std::find_if(headers.rbegin(), headers.rend(), [&](const auto& run) {
-        return run.command == command && (run.valid || !only_valid);
-    });
-    if (newest == headers.rend()) throw base::OptionError(otherwise, {"where", "run"});
-    return runs.file().read(newest->id);
-}
-
-void write_nccl_tests(const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
-    sink(report::formats::nccl_text(newest_of(
-        runs, "comm", false, "nccl-tests' table needs a run of comm, and none was chosen")));
+    sink(fmt::format("\n{}", whole(runs.file().read(headers.back().id), asked)));
 }
 
 void write_extrap(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
@@ -161,11 +136,34 @@ void write_chrome_trace(const ChosenRuns& runs, const ReportSettings& asked, con
 }
 
 void write_why(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
-    const auto found = report::diagnosis::diagnose(
-        newest_of(runs, "train", true,
-                  "a diagnosis needs a valid training run, and none was chosen"),
-        runs.file());
+    const auto headers = runs.headers();
+    const auto newest = std::find_if(headers.rbegin(), headers.rend(), [](const auto& run) {
+        return run.command == "train" && run.valid;
+    });
+    if (newest == headers.rend())
+        throw base::OptionError("a diagnosis needs a valid training run, and none was chosen",
+                                {"where", "run"});
+    const auto found = report::diagnosis::diagnose(runs.file().read(newest->id), runs.file());
     sink(asked.format == "json" ? json_of(found) + '\n' : text_of(found));
+}
+
+// Returns the exit code.
+int write_history(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
+    report::history::HistoryQuery query{.measurements = measurements_asked(asked),
+                                        .ignore = listed(asked.ignore),
+                                        .daily = asked.expect.has_value()};
+    if (asked.min_effect) query.min_effect = options::fraction("min-effect", *asked.min_effect);
+    const auto all = report::history::history_of(runs, query);
+    if (asked.format == "text" && all.empty())
+        sink(runs.headers().empty() ? runs.nothing()
+                                    : "no valid run has one of these measurements\n");
+    sink(report::history::written(all, asked.format));
+    if (!asked.fail_on_regression) return 0;
+    const auto worse = report::history::worse_by(
+        all, options::fraction("fail-on-regression", *asked.fail_on_regression));
+    if (worse.empty()) return 0;
+    base::log::warn("worse: " + worse);
+    return static_cast<int>(base::ExitCode::below_threshold);
 }
 
 void write_proposal(const ChosenRuns& runs, const ReportSettings& asked, const Sink& sink) {
@@ -210,7 +208,6 @@ constexpr std::array kFormats{
     Format{"csv", plain<formats::write_csv>, formats::groups_csv},
     Format{"markdown", nullptr, formats::groups_markdown},
     Format{"latex", nullptr, formats::groups_latex},
-    Format{"nccl-tests", write_nccl_tests},
     Format{"gbench", plain<formats::write_gbench>},
     Format{"extrap", write_extrap},
     Format{"chrome-trace", write_chrome_trace},
@@ -244,7 +241,8 @@ ReportSettings settled(const options::Options& given) {
         throw base::OptionError("--group-by names no key; give some, such as ranks,sync");
     const bool groups =
         asked.format == "markdown" || asked.format == "latex" || asked.asks_for_groups();
-    if (asked.ignore && !groups) throw base::OptionError("--ignore needs a table; give --group-by");
+    if (asked.ignore && !groups && !asked.history)
+        throw base::OptionError("--ignore needs a table; give --group-by");
     return asked;
 }
 
@@ -268,14 +266,18 @@ int show(const options::Options& given, const Words& /*words*/) {
     const ChosenRuns runs = chosen_runs(asked);
     report::model::refuse_unknown_keys(listed(asked.group_by), runs.file());
     report::model::refuse_unknown_measurements(measurements_asked(asked), runs.file());
+    int code = 0;
     write_report(asked.output, [&](const Sink& sink) {
-        write_asked(runs, asked, sink);
+        if (asked.history)
+            code = write_history(runs, asked, sink);
+        else
+            write_asked(runs, asked, sink);
         // On stderr, since formats for programs have no place for the message.
         if (asked.format != "text" && asked.format != "html" && !runs.everything() &&
             runs.headers().empty())
             base::log::warn(base::printable(base::trim(runs.nothing()), 400));
     });
-    return 0;
+    return code;
 }
 
 options::Schema rows() {
@@ -317,6 +319,22 @@ options::Schema rows() {
               "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps that the runs have)")
         .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
         .excludes({.other = "plots"});
+    schema.section("History")
+        .flag("history", {&S::history, kEssential},
+              "the runs of each configuration in the order of time: since when is it slower or "
+              "faster, and what changed with it")
+        .needs({.other = "format", .values = {"text", "markdown", "json", "csv"}})
+        .excludes_each({"why", "group-by", "plots", "proposal", "against-published"})
+        .text("min-effect", &S::min_effect, "P%",
+              fmt::format("history: the smallest step to name (default: {:g}%)",
+                          100 * stats::kMinStep))
+        .needs({.other = "history"})
+        .text("fail-on-regression", &S::fail_on_regression, "P%",
+              "history: exit with 4 if the newest runs are worse by this much than those before "
+              "the newest step")
+        .needs({.other = "history"})
+        .choice("expect", &S::expect, {"daily"}, "history: name days without a valid run")
+        .needs({.other = "history"});
     schema.section("Scaling")
         .flag("proposal", {&S::proposal, kEssential},
               "a scaling section for a proposal, as HTML or by --format markdown, latex")

@@ -7,6 +7,7 @@
 #include "app/process.hpp"
 #include "app/programs.hpp"
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/formats/formats.hpp"
 #include "report/model/chosen_runs.hpp"
@@ -17,7 +18,6 @@ namespace ranklab::app {
 namespace {
 
 using results::ResultFile;
-using results::RunHeader;
 
 constexpr std::size_t kMostFiles = 250;  // open at the same time
 
@@ -26,23 +26,12 @@ struct ResultsSettings {
     Words files;  // positional words
     Words where;
     std::optional<std::string> output;
-    std::optional<std::int64_t> keep_last;
-    bool skip_damaged = false, dry_run = false, yes = false;
+    bool skip_damaged = false;
     double lock_timeout = results::kLockTimeout;
 };
 
 report::model::ChosenRuns chosen(const std::string& file, const ResultsSettings& asked) {
     return {ResultFile(file), {.conditions = asked.where}};
-}
-
-std::set<std::string> ids_of(const std::vector<RunHeader>& headers) {
-    std::set<std::string> ids;
-    for (const auto& header : headers) ids.insert(header.id);
-    return ids;
-}
-
-std::string size_text(std::uint64_t bytes) {
-    return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
 }
 
 std::string list(const ResultsSettings& asked) {
@@ -66,8 +55,8 @@ void refuse_ruin(const std::string& file, const results::Inspection& found) {
 std::string check(const ResultsSettings& asked) {
     for (const auto& file : asked.files) {
         const auto found = results::inspect(file);
-        print_whole(fmt::format("{}: {} runs, {}, {} damaged\n", base::one_line(file), found.runs,
-                                size_text(found.bytes), found.damaged.size()));
+        print_whole(fmt::format("{}: {} runs, {:.1f} KiB, {} damaged\n", base::one_line(file),
+                                found.runs, base::real(found.bytes) / 1024, found.damaged.size()));
         for (const auto& run : found.damaged)
             print_whole(fmt::format("damaged {}: {}\n", base::printable(run.id, 60),
                                     base::one_line(run.why)));
@@ -85,28 +74,11 @@ std::string merge(const ResultsSettings& asked) {
     const Words& files = asked.files;
     std::string text;
     for (const auto& merged :
-         results::merge(files.front(), {files.begin() + 1, files.end()}, asked.lock_timeout)) {
+         results::merge(files.front(), {files.begin() + 1, files.end()}, asked.lock_timeout))
         text += fmt::format("{}: {} runs added, {} there already\n",
                             base::one_line(merged.file.string()), merged.added, merged.known);
-        for (const auto& id : merged.renamed)
-            text += fmt::format("another run had the id of {}, which is therefore added as {}\n",
-                                base::one_line(id.substr(0, id.rfind('-'))), base::one_line(id));
-    }
     return text + fmt::format("{}: {} runs\n", base::one_line(files.front()),
                               ResultFile(files.front()).runs().size());
-}
-
-std::set<std::string> whole_runs(const std::string& file) {
-    auto found = results::inspect(file);
-    refuse_ruin(file, found);
-    return std::move(found.whole);
-}
-
-[[noreturn]] void refuse_nothing(const std::string& file, bool everything) {
-    if (everything) throw base::OptionError(fmt::format("{} holds no runs", file));
-    throw base::OptionError(fmt::format(
-        "no run of {} meets the conditions; `ranklab results list {}` shows what there is", file,
-        base::shell_path(file)));
 }
 
 std::string export_some(const ResultsSettings& asked) {
@@ -114,53 +86,23 @@ std::string export_some(const ResultsSettings& asked) {
     if (!asked.output)
         throw base::OptionError("results export needs a file to write; give --output NEW.h5");
     const auto runs = chosen(file, asked);
-    const bool skip = asked.skip_damaged;
-    if (skip && !runs.everything())
+    if (asked.skip_damaged && !runs.everything())
         throw base::OptionError(
             "--skip-damaged exports all undamaged runs; use --where on the exported file");
-    const auto ids = skip ? whole_runs(file) : ids_of(runs.headers());
-    if (ids.empty()) refuse_nothing(file, runs.everything());
+    std::set<std::string> ids;
+    if (asked.skip_damaged) {
+        const auto found = results::inspect(file);
+        refuse_ruin(file, found);
+        ids = found.whole;
+    } else {
+        for (const auto& header : runs.headers()) ids.insert(header.id);
+    }
+    if (ids.empty())
+        throw base::OptionError(
+            fmt::format("no run of {} was chosen; `ranklab results list {}` shows what there is",
+                        file, base::shell_path(file)));
     results::export_runs(file, ids, *asked.output, asked.lock_timeout);
     return fmt::format("{}: {} runs\n", *asked.output, ids.size());
-}
-
-// The runs that meet the conditions, without the newest --keep-last of them.
-std::vector<RunHeader> doomed_runs(const std::string& file, const ResultsSettings& asked) {
-    const auto runs = chosen(file, asked);
-    if (runs.everything() && !asked.keep_last)
-        throw base::OptionError(
-            "results prune needs to know what to remove; give --where CONDITION or --keep-last N");
-    auto doomed = runs.headers();
-    if (!asked.keep_last) return doomed;
-    std::ranges::stable_sort(
-        doomed, [](const auto& a, const auto& b) { return a.started_utc < b.started_utc; });
-    const auto kept = std::min(doomed.size(), static_cast<std::size_t>(*asked.keep_last));
-    doomed.resize(doomed.size() - kept);
-    return doomed;
-}
-
-std::string prune(const ResultsSettings& asked) {
-    const std::string file = asked.files.front();
-    const auto doomed = doomed_runs(file, asked);
-    if (doomed.empty()) return "0 runs to remove\n";
-    const auto lines = [&](const char* verb) {
-        std::string text;
-        for (const auto& run : doomed)
-            text += fmt::format("{} {} {} {}\n", verb, run.id, run.command,
-                                base::printable(run.label, 60));
-        return text;
-    };
-    if (!asked.yes) print_whole(lines("would remove"));
-    if (asked.dry_run) return fmt::format("{} runs would be removed\n", doomed.size());
-    if (!asked.yes)
-        throw base::OptionError(fmt::format(
-            "{} runs would be removed permanently; give --yes to remove them", doomed.size()));
-    const auto path = std::filesystem::path(file);
-    const auto before = std::filesystem::file_size(path);
-    results::remove_runs(path, ids_of(doomed), asked.lock_timeout);
-    return lines("removed") + fmt::format("{} runs removed; {} was {} and is {}\n", doomed.size(),
-                                          file, size_text(before),
-                                          size_text(std::filesystem::file_size(path)));
 }
 
 // The work returns the text for stdout.
@@ -188,7 +130,7 @@ CommandGroup program() {
                                 "seconds to wait for another job that holds the file's lock")
                           .in("seconds");
     return {"results",
-            "Lists, checks, merges, exports and prunes the runs of results files.",
+            "Lists, checks, merges and exports the runs of results files.",
             "FILE...",
             {command_of({"results list", "FILE [--where CONDITION]...",
                          "Lists the runs of a results file, one row each.",
@@ -216,20 +158,7 @@ CommandGroup program() {
                                   "the file to write, which must not exist")
                             .flag("skip-damaged", &S::skip_damaged, "leave out damaged runs")
                             .append(wait),
-                        export_some),
-             command_of(
-                 {"results prune", "FILE --where CONDITION... | --keep-last N [--dry-run | --yes]",
-                  "Removes runs permanently and frees their disk space.",
-                  "  ranklab results prune results/ranklab.h5 --where valid=0 --dry-run\n"
-                  "  ranklab results prune results/ranklab.h5 --where label=nightly \\\n"
-                  "      --keep-last 100 --yes\n"},
-                 options::Schema(where)
-                     .integer("keep-last", &S::keep_last, 0, "keep the N newest of these runs")
-                     .flag("dry-run", &S::dry_run,
-                           "print what would be removed, without changing the file")
-                     .flag("yes", &S::yes, "remove the runs; otherwise they are only listed")
-                     .append(wait),
-                 prune)}};
+                        export_some)}};
 }
 
 }  // namespace

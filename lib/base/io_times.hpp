@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <string_view>
@@ -15,9 +16,8 @@
 
 namespace ranklab::base {
 
-/// The phases of one record, in order. open includes creating the file or its datasets, close the
-/// renaming of a temporary file. send hands data to another process, wait waits for another
-/// process.
+/// The phases of one record, in order. open includes creating the file or its datasets. send hands
+/// data to another process, wait waits for another process.
 enum class IoPhase : std::size_t {
     generate,
     format,
@@ -38,17 +38,28 @@ inline constexpr std::size_t kIoPhaseCount = kIoPhaseNames.size();
 /// Above this percentage the ceiling was not the limit; the extra 5 % allow for noise.
 inline constexpr double kMostOfCeiling = 105;
 
-/// Number of calls of one phase, their total and their longest time.
+/// Number of calls of one phase, and their times.
 struct IoTally {
     double calls = 0;
     double total_s = 0;
     double longest_s = 0;
+    double shortest_s = std::numeric_limits<double>::infinity();
+    double squares_s2 = 0;  ///< NaN if several ranks make one call together
 
-    void add(double seconds, double more_calls = 1) { merge({more_calls, seconds, seconds}); }
+    void add(double seconds, double more_calls = 1) {
+        constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+        merge({more_calls, seconds, seconds, seconds, more_calls == 1 ? seconds * seconds : kNaN});
+    }
     void merge(const IoTally& other) {
         calls += other.calls;
         total_s += other.total_s;
         longest_s = std::max(longest_s, other.longest_s);
+        shortest_s = std::min(shortest_s, other.shortest_s);
+        squares_s2 += other.squares_s2;
+    }
+    /// The standard deviation of single calls; NaN for fewer than two, and for shared ones.
+    double deviation_s() const {
+        return std::sqrt(std::max(squares_s2 - total_s * total_s / calls, 0.0) / (calls - 1));
     }
 };
 

@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/algorithm/string/case_conv.hpp>
+#include <boost/algorithm/string/split.hpp>
+#include <boost/algorithm/string/trim.hpp>
+#include <boost/locale/utf.hpp>
 #include <cctype>
 #include <cmath>
 #include <limits>
@@ -38,9 +42,7 @@ std::size_t most_slips(std::size_t letters) {
 }
 
 std::string lower_case(std::string_view text) {
-    std::string lower(text);
-    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-    return lower;
+    return boost::algorithm::to_lower_copy(std::string(text));
 }
 
 // Whether `word` begins a part of `candidate`: "hdf5" in "hdf5-serial", "time" in "step_time_s".
@@ -108,20 +110,12 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 
 std::vector<std::string> split(std::string_view text, char separator) {
     std::vector<std::string> parts;
-    std::size_t begin = 0;
-    while (begin <= text.size()) {
-        const std::size_t end = std::min(text.find(separator, begin), text.size());
-        parts.emplace_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
+    boost::algorithm::split(parts, text, [separator](char c) { return c == separator; });
     return parts;
 }
 
 std::string trim(std::string_view text) {
-    const auto is_space = [](unsigned char c) { return std::isspace(c) != 0; };
-    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-    return std::string(text);
+    return boost::algorithm::trim_copy(std::string(text));
 }
 
 std::string printable(std::string_view text, std::size_t most) {
@@ -212,32 +206,6 @@ std::string utc_iso(std::int64_t unix_seconds) {
 
 namespace {
 
-// One code point of UTF-8, or one byte outside well-formed UTF-8 (Unicode, table 3-7:
-// no overlong form, surrogate, code point above U+10FFFF or cut sequence).
-struct Letter {
-    char32_t code = 0;
-    std::size_t bytes = 1;
-    bool good = false;  // well-formed
-};
-
-// The first letter of `text`, which must not be empty.
-Letter first_letter(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char first = byte(0);
-    if (first < 0x80) return {first, 1, true};
-    const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || bytes > text.size()) return {};
-    char32_t code = first & (0xFFU >> (bytes + 1));
-    for (std::size_t i = 1; i < bytes; ++i) {
-        if ((byte(i) & 0xC0U) != 0x80U) return {};
-        code = (code << 6U) | (byte(i) & 0x3FU);
-    }
-    constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-    if (code < kSmallest[bytes] || code > 0x10FFFF || surrogate) return {};
-    return {code, bytes, true};
-}
-
 bool steers(char32_t code) {
     const auto within = [code](char32_t low, char32_t high) { return code >= low && code <= high; };
     return code < 0x20 || within(0x7F, 0x9F) || within(0x200E, 0x200F) || within(0x2028, 0x202E) ||
@@ -247,13 +215,16 @@ bool steers(char32_t code) {
 }  // namespace
 
 std::string one_line(std::string_view text, std::string_view kept) {
+    namespace utf = boost::locale::utf;
     std::string line;
-    while (!text.empty()) {
-        const Letter letter = first_letter(text);
-        const bool blank =
-            letter.good && steers(letter.code) && kept.find(text.front()) == std::string_view::npos;
-        line += blank ? " " : letter.good ? text.substr(0, letter.bytes) : "\xEF\xBF\xBD";
-        text.remove_prefix(letter.bytes);
+    for (auto at = text.begin(); at != text.end();) {
+        auto next = at;
+        const auto code = utf::utf_traits<char>::decode(next, text.end());
+        const bool good = utf::is_valid_codepoint(code);
+        if (!good) next = at + 1;
+        const bool blank = good && steers(code) && kept.find(*at) == std::string_view::npos;
+        line += blank ? " " : good ? std::string_view(at, next) : "\xEF\xBF\xBD";
+        at = next;
     }
     return line;
 }

@@ -84,6 +84,10 @@ Schema own_rows(const std::string& program) {
               "print the commands without starting them, quoted for a shell")
         .flag("quiet", {&S::quiet, Role::request}, "do not print a line for each start")
         .flag("list", {&S::list, Role::request}, "print the available names and do no work");
+    if (program == "train")
+        rows.bytes("fits", {&S::fits, kEssential, Role::request}, 0,
+                   "show each rank's memory, and name the fastest row whose ranks take at most "
+                   "this");
     if (program == "io")
         rows.text("directory", {&S::directory, kEssential}, "DIR",
                   "the folder to write to (default: output)");
@@ -92,8 +96,7 @@ Schema own_rows(const std::string& program) {
 
 // True for an option of a single run, such as --resume, which a sweep does not take.
 bool is_left_out(const Option& option) {
-    static const std::set<std::string> kNames{"expect-ranks", "ablation", "benchy-json",
-                                              "inputs-hash"};
+    static const std::set<std::string> kNames{"expect-ranks", "ablation", "inputs-hash"};
     const bool of_one_run = option.role == Role::request || option.role == Role::kept;
     return of_one_run || kNames.contains(option.name);
 }
@@ -300,16 +303,6 @@ Texts keys_of(const Sweep& sweep, const Texts& rank_counts,
     return keys;
 }
 
-Launch launch_of(const SweepSettings& own, const Machine& machine) {
-    Launch launch;
-    launch.srun = own.launcher == "srun" || (own.launcher == "auto" && machine.allocated);
-    launch.cyclic = own.placement == "cyclic";
-    launch.ranks_per_node = own.ranks_per_node.value_or(0);
-    for (const auto& word : base::split(own.launcher_options.value_or(""), ' '))
-        if (!word.empty()) launch.options.push_back(word);
-    return launch;
-}
-
 int rank_count(const std::string& text) {
     const int ranks = base::number_in<int>(text).value_or(0);
     if (ranks < 1)
@@ -354,6 +347,16 @@ std::vector<Point> points_of(const Sweep& sweep, const SweepRequest& request,
 }
 
 }  // namespace
+
+Launch launch_of(const SweepSettings& own, const Machine& machine) {
+    Launch launch;
+    launch.srun = own.launcher == "srun" || (own.launcher == "auto" && machine.allocated);
+    launch.cyclic = own.placement == "cyclic";
+    launch.ranks_per_node = own.ranks_per_node.value_or(0);
+    for (const auto& word : base::split(own.launcher_options.value_or(""), ' '))
+        if (!word.empty()) launch.options.push_back(word);
+    return launch;
+}
 
 const std::vector<std::string>& swept_programs() {
     static const Texts programs{"train", "io", "comm"};
@@ -426,6 +429,7 @@ Sweep plan_sweep(const SweepRequest& request, const Machine& machine,
                 .repeat = own.repeat,
                 .seed = static_cast<std::uint64_t>(own.seed),
                 .limit_s = own.time_limit.value_or(0),
+                .fits = own.fits,
                 .launch = launch_of(own, machine),
                 .machine = machine};
     if (request.program == "io")
@@ -443,7 +447,7 @@ Texts command_of(const Sweep& sweep, const Point& point) {
     Texts words = launch_words(sweep.launch, sweep.machine, point.need);
     words.push_back(base::program_beside("ranklab").string());
     words.insert(words.end(), point.words.begin(), point.words.end());
-    words.insert(words.end(), {"--inputs-hash", sweep.inputs_hash});
+    if (!sweep.inputs_hash.empty()) words.insert(words.end(), {"--inputs-hash", sweep.inputs_hash});
     return words;
 }
 

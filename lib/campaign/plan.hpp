@@ -80,6 +80,7 @@ struct SweepSettings {
     std::optional<int> ranks_per_node;
     std::int64_t seed = 1;
     std::optional<double> time_limit;  ///< seconds
+    std::uint64_t fits = 0;            ///< bytes of a rank; 0: not asked
     bool dry_run = false, quiet = false, list = false;
 };
 
@@ -108,6 +109,7 @@ struct Sweep {
     int repeat = 1;
     std::uint64_t seed = 1;
     double limit_s = 0;           ///< seconds for one start; 0: no limit
+    std::uint64_t fits = 0;       ///< bytes of a rank within which the fastest row is named
     std::string strategies = {};  ///< of io, comma-separated; a start makes one run per strategy
     Launch launch;
     Machine machine;
@@ -119,6 +121,9 @@ const std::vector<std::string>& swept_programs();
 /// The sweep's own options, and the program's options, which may have several values.
 options::Schema sweep_options(const std::string& program);
 SweepRequest request_of(const std::string& program, const options::Options& given);
+
+/// How a sweep with these options starts its commands on the machine.
+Launch launch_of(const SweepSettings& own, const Machine& machine);
 
 /// A hash of the program and of the files that options name.
 std::string inputs_hash(const SweepRequest& request);

@@ -10,9 +10,12 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
+#include "base/numbers.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
 #include "report/formats/formats.hpp"
+#include "report/model/scaling.hpp"
+#include "report/model/values.hpp"
 #include "results/result_file.hpp"
 #include "stats/difference.hpp"
 
@@ -31,20 +34,22 @@ bool is_whole(const Run& run) {
     return run.valid && stands(run.exit_code) && run.cut_short().empty();
 }
 
-void visit_runs(const Sweep& sweep, const std::function<void(const Run&)>& look) {
+// Looks at the stored whole runs of the points.
+void visit_runs(const Sweep& sweep, results::Detail detail,
+                const std::function<void(std::size_t point, const Run&)>& look) {
     if (!fs::exists(sweep.output)) return;
     const auto wanted = [&](const Run& run) {
-        if (run.label == sweep.label && run.command == sweep.program && is_whole(run) &&
-            run.setting("inputs-hash") == sweep.inputs_hash)
-            look(run);
-        return false;
+        return run.label == sweep.label && run.command == sweep.program && is_whole(run) &&
+               run.setting("inputs-hash") == sweep.inputs_hash;
     };
-    results::ResultFile(sweep.output).visit(results::Detail::settings, wanted, [](Run&&) {});
-}
-
-bool is_of(const Point& point, const Run& run) {
-    const std::string line = "ranklab " + base::shell_quote(point.words);
-    return run.hosts.size() == static_cast<std::size_t>(point.need.ranks) && run.argv == line;
+    results::ResultFile(sweep.output).visit(detail, wanted, [&](const Run& run) {
+        for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+            const auto& [name, words, need] = sweep.points[i];
+            if (run.hosts.size() == static_cast<std::size_t>(need.ranks) &&
+                run.argv == "ranklab " + base::shell_quote(words))
+                look(i, run);
+        }
+    });
 }
 
 // Complete repetitions of a point; a start of io makes one run per strategy.
@@ -65,12 +70,9 @@ int repetitions_of(const std::string& strategies, const std::map<std::string, in
 // Complete repetitions of each point in the results file. `newest`: when the last of them began.
 std::vector<int> stored_repetitions(const Sweep& sweep, std::string* newest = nullptr) {
     std::vector<std::map<std::string, int>> runs(sweep.points.size());
-    visit_runs(sweep, [&](const Run& run) {
-        for (std::size_t i = 0; i < sweep.points.size(); ++i)
-            if (is_of(sweep.points[i], run)) {
-                ++runs[i][run.setting("strategy")];
-                if (newest != nullptr) *newest = std::max(*newest, run.started_utc);
-            }
+    visit_runs(sweep, results::Detail::settings, [&](std::size_t point, const Run& run) {
+        ++runs[point][run.setting("strategy")];
+        if (newest != nullptr) *newest = std::max(*newest, run.started_utc);
     });
     std::vector<int> repetitions;
     for (const auto& of_point : runs)
@@ -115,30 +117,25 @@ fs::path logs_of(const Sweep& sweep) {
     return folder;
 }
 
+// Starts runs, one after another. After a failed start the others go on.
 class Conduct {
   public:
     Conduct(const Sweep& sweep, const Say& say)
-        : sweep_(sweep),
-          say_(say),
-          logs_(logs_of(sweep)),
-          lock_(lock_of(sweep, logs_)),
-          tasks_(tasks_of(sweep, stored_repetitions(sweep, &newest_))) {}
+        : sweep_(sweep), say_(say), logs_(logs_of(sweep)), lock_(lock_of(sweep, logs_)) {}
 
-    int run() {
-        const std::size_t all = sweep_.points.size() * static_cast<std::size_t>(sweep_.repeat);
-        if (const auto done = all - tasks_.size(); done > 0)
-            say_(fmt::format("{} of {} runs are stored, the last one on {}", done, all, newest_));
-        const auto needed = static_cast<int>(stats::fewest_runs(sweep_.points.size() - 1));
-        if (sweep_.points.size() > 1 && !tasks_.empty() && sweep_.repeat < needed)
-            say_(fmt::format("--repeat {} is too few to name the fastest; give --repeat {}",
-                             sweep_.repeat, needed));
-        for (const Task& task : tasks_) {
+    void start(const std::vector<Task>& tasks) {
+        left_ = all_ = tasks.size();
+        for (const Task& task : tasks) {
             if (base::StopSignals::received() != 0) break;
-            ++begun_;
+            --left_;
             if (!failed_.contains(task.point)) start(task);
         }
+    }
+
+    /// The exit code of the first failed start, or 128 + the signal's number.
+    Outcome outcome() const {
         const int signal = base::StopSignals::received();
-        return signal == 0 ? code_ : 128 + signal;
+        return {signal == 0 ? code_ : 128 + signal, failures_};
     }
 
   private:
@@ -147,7 +144,7 @@ class Conduct {
         const fs::path log =
             logs_ / fmt::format("{}.{}.log", file_name(point.name), task.repetition);
         const std::string place =
-            fmt::format("[{}/{}] {} repeat {}", begun_, tasks_.size(), point.name, task.repetition);
+            fmt::format("[{}/{}] {} repeat {}", all_ - left_, all_, point.name, task.repetition);
         const auto ending =
             run_logged(command_of(sweep_, point), log, sweep_.limit_s, [&](const auto& line) {
                 if (sweep_.launch.srun) say_(fmt::format("{}: waits: {}", place, line));
@@ -159,7 +156,9 @@ class Conduct {
         } else if (base::StopSignals::received() == 0) {
             failed_.insert(task.point);
             if (code_ == 0) code_ = ending.code;
-            say_(fmt::format("{}: {}", place, failure_text(ending.code, log)));
+            const auto text = failure_text(ending.code, log);
+            failures_.push_back(fmt::format("{} {}", point.name, text));
+            say_(fmt::format("{}: {}", place, text));
         }
     }
 
@@ -171,24 +170,65 @@ class Conduct {
     }
 
     std::string time_left() {
-        const std::size_t left = tasks_.size() - begun_;
-        if (left == 0) return "";
+        if (left_ == 0) return "";
         return fmt::format(", about {} left",
                            base::human_duration(seconds_ / static_cast<double>(done_) *
-                                                static_cast<double>(left)));
+                                                static_cast<double>(left_)));
     }
 
     const Sweep& sweep_;
     const Say& say_;
     fs::path logs_;
     base::Descriptor lock_;
-    std::string newest_;
-    std::vector<Task> tasks_;
     std::set<std::size_t> failed_;
-    std::size_t begun_ = 0, done_ = 0;
+    std::vector<std::string> failures_;
+    std::size_t all_ = 0, left_ = 0, done_ = 0;
     double seconds_ = 0;
     int code_ = 0;
 };
+
+}  // namespace
+
+namespace {
+
+using report::model::Groups;
+
+report::model::GroupQuery query_of(const Sweep& sweep, const std::vector<std::string>& ignore) {
+    if (sweep.fits == 0) return {sweep.keys, {}, ignore};
+    return {sweep.keys,
+            {"step_time_s", "throughput_samples_per_s", "peak_rss_bytes", "peak_gpu_bytes",
+             "sent_bytes_per_step"},
+            ignore};
+}
+
+// The verdicts on the rows whose ranks take at most the memory of --fits.
+std::string fits_text(const Sweep& sweep, const Groups& groups,
+                      const std::vector<std::string>& ignore) {
+    if (sweep.fits == 0) return "";
+    report::Frame runs = groups.runs();
+    runs.rows.clear();
+    std::vector<std::string> fitting;
+    for (const std::size_t group : groups.all()) {
+        const double gpu = groups.estimate(group, "peak_gpu_bytes").number,
+                     host = groups.estimate(group, "peak_rss_bytes").number;
+        if (!((gpu > 0 ? gpu : host) <= static_cast<double>(sweep.fits))) continue;
+        fitting.push_back(groups.name(group));
+        for (const std::size_t run : groups.members(group))
+            runs.rows.push_back(groups.runs().rows[run]);
+    }
+    std::vector<report::Finding> findings{
+        {.verdict = report::Verdict::fits,
+         .subject = fitting.empty() ? "no row" : fmt::format("only {}", fitting.front())}};
+    if (fitting.size() > 1)
+        findings = report::model::scaling_of({runs, query_of(sweep, ignore)}).findings;
+    if (findings.empty())
+        findings = {{.verdict = report::Verdict::fits, .subject = base::join(fitting, "; ")}};
+    std::string text;
+    for (const auto& finding : findings)
+        text += report::formats::screen_line(
+            "in " + report::readable(static_cast<double>(sweep.fits), "B"), sentence(finding));
+    return text;
+}
 
 }  // namespace
 
@@ -204,12 +244,32 @@ std::string dry_run_text(const Sweep& sweep) {
 }
 
 int run_missing(const Sweep& sweep, const Say& say) {
-    const int code = Conduct(sweep, say).run();
-    const int missing = missing_processes(sweep);
-    if (missing > 0)
-        say(fmt::format("{} of {} runs are missing; the same command starts them again", missing,
-                        sweep.points.size() * static_cast<std::size_t>(sweep.repeat)));
-    return code != 0 || missing == 0 ? code : base::number_of(base::ExitCode::environment);
+    Conduct conduct(sweep, say);
+    std::string newest;
+    const auto tasks = tasks_of(sweep, stored_repetitions(sweep, &newest));
+    const std::size_t points = sweep.points.size();
+    const std::size_t all = points * static_cast<std::size_t>(sweep.repeat);
+    if (tasks.size() < all)
+        say(fmt::format("{} of {} runs are stored, the last one on {}", all - tasks.size(), all,
+                        newest));
+    if (const auto needed = static_cast<int>(stats::fewest_runs(points - 1));
+        points > 1 && !tasks.empty() && sweep.repeat < needed)
+        say(fmt::format("--repeat {} is too few to name the fastest; give --repeat {}",
+                        sweep.repeat, needed));
+    conduct.start(tasks);
+    const int left = missing_processes(sweep), code = conduct.outcome().code;
+    if (left > 0)
+        say(fmt::format("{} of {} runs are missing; the same command starts them again", left,
+                        all));
+    return code != 0 || left == 0 ? code : base::number_of(base::ExitCode::environment);
+}
+
+Outcome run_each(const Sweep& sweep, const Say& say) {
+    Conduct conduct(sweep, say);
+    std::vector<Task> tasks;
+    for (std::size_t point = 0; point < sweep.points.size(); ++point) tasks.push_back({point});
+    conduct.start(tasks);
+    return conduct.outcome();
 }
 
 std::optional<report::model::Groups> groups_of(const Sweep& sweep,
@@ -220,14 +280,14 @@ std::optional<report::model::Groups> groups_of(const Sweep& sweep,
     const report::model::ChosenRuns runs(results::ResultFile(sweep.output),
                                          {.label = sweep.label, .conditions = conditions});
     if (runs.headers().empty()) return std::nullopt;
-    return report::model::Groups(runs, {sweep.keys, {}, ignore});
+    return report::model::Groups(runs, query_of(sweep, ignore));
 }
 
 std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore) {
     const auto groups = groups_of(sweep, ignore);
     if (!groups) return "";
     const std::string file = base::shell_path(sweep.output.string());
-    return report::formats::groups_text(*groups) +
+    return report::formats::groups_text(*groups) + fits_text(sweep, *groups, ignore) +
            report::formats::screen_line("stored", fmt::format("{} as {}", file, sweep.label)) +
            fmt::format("  {:<14}ranklab report {} --label {} --group-by {}\n", "next", file,
                        base::shell_quote({sweep.label}), base::join(sweep.keys, ","));

@@ -26,6 +26,13 @@ std::string dry_run_text(const Sweep& sweep);
 /// EnvironmentError if another process measures the sweep.
 int run_missing(const Sweep& sweep, const Say& say);
 
+struct Outcome {
+    int code = 0;  ///< of the first failed start, or 128 + a signal's number
+    std::vector<std::string> failures = {};  ///< the points that failed, and how
+};
+/// Starts each point once, in their order, whatever is stored.
+Outcome run_each(const Sweep& sweep, const Say& say);
+
 /// The stored whole runs of the sweep; nothing if there are none.
 std::optional<report::model::Groups> groups_of(const Sweep& sweep,
                                                const std::vector<std::string>& ignore);

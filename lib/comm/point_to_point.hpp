@@ -19,7 +19,7 @@ void receive(Communicator& communicator, const BufferView& buffer, int from, int
 
 /// MPI_Scatterv: on `root`, counts[r] elements of `send` go to rank r, in order of ranks; the
 /// counts sum up to send.count. Other ranks' `send` and `counts` are ignored. receive.count is this
-/// rank's count; `receive` must not overlap `send`. Collective; one rank without MPI copies.
+/// rank's count; `receive` must not overlap `send`. Collective.
 void scatterv(Communicator& communicator, const BufferView& send,
               std::span<const std::size_t> counts, const BufferView& receive, int root);
 

@@ -22,12 +22,10 @@ class Arrays final : public Source {
     /// Holds `count` samples from index `first` on. The last array holds the targets.
     Arrays(std::vector<hdf5::Rows> arrays, std::vector<Field> fields, std::int64_t first,
            std::int64_t count)
-        : arrays_(std::move(arrays)), fields_(std::move(fields)), first_(first), count_(count) {
-        layout_ = {base::packed({fields_.begin(), fields_.end() - 1}), fields_.back()};
-    }
-
-    const SampleLayout& layout() const override { return layout_; }
-    std::int64_t size() const override { return count_; }
+        : Source({base::packed({fields.begin(), fields.end() - 1}), fields.back()}, count),
+          arrays_(std::move(arrays)),
+          fields_(std::move(fields)),
+          first_(first) {}
 
     void read(const Draw& draw, std::byte* input, std::byte* target,
               ReadTimes& times) const override {
@@ -43,8 +41,7 @@ class Arrays final : public Source {
   private:
     std::vector<hdf5::Rows> arrays_;
     std::vector<Field> fields_;
-    std::int64_t first_, count_;
-    SampleLayout layout_;
+    std::int64_t first_;
 };
 
 void check_array(const hdf5::Rows& array, const Field& wanted, const hdf5::Rows& first) {
@@ -102,16 +99,16 @@ DataSet open_here(const DataRequest& request, comm::Communicator& control, const
         check_classes(arrays.back(), request.own_target,
                       base::share_of(arrays.front().shape[0], control.rank(), control.world_size()),
                       request.classes);
-    const auto samples = arrays.front().shape[0];
-    const auto [train, test] = split_of(request, samples, control.world_size());
-    return {std::make_shared<Arrays>(arrays, fields, 0, train),
-            std::make_shared<Arrays>(arrays, fields, samples - test, test),
-            fmt::format("{}, {}", fmt::join(request.input_files, ", "), request.target_file)};
+    return split_arrays(
+        request, control.world_size(), arrays, fields,
+        fmt::format("{}, {}", fmt::join(request.input_files, ", "), request.target_file));
 }
 
 }  // namespace
 
-Split split_of(const DataRequest& request, std::int64_t samples, int ranks) {
+DataSet split_arrays(const DataRequest& request, int ranks, const std::vector<hdf5::Rows>& arrays,
+                     const std::vector<Field>& fields, const std::string& origin) {
+    const std::int64_t samples = arrays.front().shape[0];
     std::int64_t train = request.train_samples, test = request.test_samples;
     if (test == 0 && request.evaluates) test = std::max<std::int64_t>(1, samples / 10);
     if (train == 0) train = samples - test;
@@ -121,7 +118,8 @@ Split split_of(const DataRequest& request, std::int64_t samples, int ranks) {
                         "{} ranks",
                         samples, std::max<std::int64_t>(train, ranks), test, ranks),
             {"train-samples", "validation-samples", "evaluate off"});
-    return {train, test};
+    return {std::make_shared<Arrays>(arrays, fields, 0, train),
+            std::make_shared<Arrays>(arrays, fields, samples - test, test), origin};
 }
 
 DataSet open_own(const DataRequest& request, comm::Communicator& control, const OpenRows& open) {

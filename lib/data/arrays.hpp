@@ -14,12 +14,9 @@ namespace ranklab::data {
 DataSet open_own(const DataRequest& request, comm::Communicator& control,
                  const std::function<hdf5::Rows(const std::string& name)>& open);
 
-/// The first `train` of the samples are for training and the last `test` for validation.
-struct Split {
-    std::int64_t train = 0, test = 0;
-};
-/// The split that the request asks for, by default the last tenth for validation. Throws
-/// OptionError if there are too few samples.
-Split split_of(const DataRequest& request, std::int64_t samples, int ranks);
+/// The samples of the arrays, the last of which holds the targets: the first ones for training, the
+/// last ones (by default a tenth) for validation. Throws OptionError if there are too few.
+DataSet split_arrays(const DataRequest& request, int ranks, const std::vector<hdf5::Rows>& arrays,
+                     const std::vector<Field>& fields, const std::string& origin);
 
 }  // namespace ranklab::data

@@ -24,13 +24,11 @@ using Clock = std::chrono::steady_clock;
 class Images final : public Source {
   public:
     Images(ImageSet set, const ImageShape& shape)
-        : set_(std::move(set)),
-          layout_{{Element::u8, {shape.channels, shape.height, shape.width}}, {Element::i64, {}}} {
+        : Source({{Element::u8, {shape.channels, shape.height, shape.width}}, {Element::i64, {}}},
+                 set.size()),
+          set_(std::move(set)) {
         if (set_.shape != shape) resize_.emplace(set_.shape, shape);
     }
-
-    const SampleLayout& layout() const override { return layout_; }
-    std::int64_t size() const override { return set_.size(); }
 
     void read(const Draw& draw, std::byte* input, std::byte* target,
               ReadTimes& times) const override {
@@ -51,7 +49,6 @@ class Images final : public Source {
 
   private:
     ImageSet set_;
-    SampleLayout layout_;
     std::optional<BilinearResize> resize_;
 };
 

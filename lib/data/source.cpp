@@ -25,9 +25,7 @@ double thread_cpu_seconds() {
 class Costly final : public Source {
   public:
     Costly(std::shared_ptr<const Source> source, double cost_s)
-        : source_(std::move(source)), cost_s_(cost_s) {}
-    const SampleLayout& layout() const override { return source_->layout(); }
-    std::int64_t size() const override { return source_->size(); }
+        : Source(source->layout(), source->size()), source_(std::move(source)), cost_s_(cost_s) {}
     void read(const Draw& draw, std::byte* input, std::byte* target,
               ReadTimes& times) const override {
         source_->read(draw, input, target, times);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/element.hpp"
@@ -76,13 +77,18 @@ std::string data_root(const std::string& directory);
 
 class Source {
   public:
+    Source(SampleLayout layout, std::int64_t size) : layout_(std::move(layout)), size_(size) {}
     virtual ~Source() = default;
-    virtual const SampleLayout& layout() const = 0;
-    virtual std::int64_t size() const = 0;
+    const SampleLayout& layout() const { return layout_; }
+    std::int64_t size() const { return size_; }
     /// Writes an input and a target of layout()'s sizes, and adds to `times`. Thread-safe.
     /// Throws DataError if the data cannot be read.
     virtual void read(const Draw& draw, std::byte* input, std::byte* target,
                       ReadTimes& times) const = 0;
+
+  private:
+    SampleLayout layout_;
+    std::int64_t size_;
 };
 
 /// `source` with `cost_us` more CPU time per sample, to stand for an expensive decoder.

@@ -58,7 +58,7 @@ const std::byte* FileBytes::at(std::uint64_t offset, std::size_t count) const {
     thread_local std::vector<std::byte> buffer;
     if (buffer.size() < count) buffer.resize(count);
     const auto got = base::read_whole(file_.get(), std::span(buffer).first(count), offset);
-    if (!got) fail(path_, "read");
+    if (!got) base::throw_read_errno("read", path_, errno);
     if (*got < count)
         throw base::DataError(fmt::format(
             "{} became shorter while it was read; do not change it during a run", path_.string()));

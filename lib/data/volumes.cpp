@@ -21,14 +21,10 @@ using base::seconds_since;
 class Crops final : public Source {
   public:
     Crops(std::shared_ptr<const VolumeFile> file, const CropOptions& options)
-        : file_(std::move(file)), options_(options) {
-        const auto e = options.edge;
-        layout_ = {{Element::f32, {file_->fields()[0].channels(), e, e, e}},
-                   {Element::f32, {file_->fields()[1].channels(), e, e, e}}};
-    }
-
-    const SampleLayout& layout() const override { return layout_; }
-    std::int64_t size() const override { return options_.samples; }
+        : Source({field_of(file->fields()[0], options), field_of(file->fields()[1], options)},
+                 options.samples),
+          file_(std::move(file)),
+          options_(options) {}
 
     void read(const Draw& draw, std::byte* input, std::byte* target,
               ReadTimes& times) const override {
@@ -38,6 +34,10 @@ class Crops final : public Source {
     }
 
   private:
+    static Field field_of(const VolumeField& field, const CropOptions& options) {
+        return {Element::f32, {field.channels(), options.edge, options.edge, options.edge}};
+    }
+
     void read_field(const VolumeField& field, const CropPlace& place, float* to,
                     ReadTimes& times) const {
         const std::int64_t channels = field.channels();
@@ -78,7 +78,6 @@ class Crops final : public Source {
 
     std::shared_ptr<const VolumeFile> file_;
     CropOptions options_;
-    SampleLayout layout_;
 };
 
 }  // namespace

@@ -3,19 +3,27 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
+#include <utility>
 
 #include "base/numbers.hpp"
 #include "forecast/posterior.hpp"
-#include "stats/repeats.hpp"
+#include "stats/gaussian.hpp"
 
 namespace ranklab::forecast {
 namespace {
 
+constexpr double kOtherKind = 0.5;      // weight of a source of another kind
 constexpr double kMisfit = 0.15;        // largest standard deviation of points about a curve
 constexpr double kHeldOutTail = 0.015;  // probability of a larger miss, to each side
 constexpr std::size_t kFewestPoints = 3, kFewestHeldOut = 4, kMostPoints = 16;
+constexpr int kLaunches = 3;      // of a further measurement
 constexpr double kWorthIt = 0.1;  // least useful narrowing, as a fraction of the interval
+
+// Before any source is read; a source adds 1 at most to the weights of an unknown. Chosen with the
+// constants of posterior.cpp: the published curves, each forecast without its source, and simulated
+// campaigns.
+const Prior kBefore{
+    .of = {{{2, 0.6, 0.18, 0.05, 0.016, 0.005}, {0.03, 0.045, 0.075, 0.12, 0.12, 0.09, 0.036}}}};
 
 Mixture forecast_at(const ScalingCurve& curve, const Prior& prior, double ranks) {
     return fit(curve, prior, {&ranks, 1}).at.front();
@@ -56,46 +64,8 @@ std::vector<double> ranks_to_measure(const CurveForecast& refused,
     return ranks;
 }
 
-// The curve with three further launches at `ranks`.
-ScalingCurve with_launches(ScalingCurve curve, double ranks, double time_s) {
-    auto& points = curve.points;
-    const auto place = std::ranges::lower_bound(points, ranks, {}, &CurvePoint::ranks);
-    const bool is_new = place == points.end() || place->ranks != ranks;
-    auto& times = (is_new ? *points.insert(place, CurvePoint{ranks}) : *place).times_s;
-    times.insert(times.end(), 3, time_s);
-    return curve;
-}
-
-// The measurement that narrows the interval most per rank-hour; nullopt if none narrows it enough.
-std::optional<NextPoint> next_point(const ScalingCurve& curve, const Prior& prior,
-                                    const CurveForecast& farthest) {
-    // Candidates: the first and the last two rank counts again, and doublings of the largest.
-    const auto& points = curve.points;
-    const double largest = points.back().ranks;
-    std::set<double> set{points.front().ranks, points.rbegin()[1].ranks};
-    for (double one = largest; one < farthest.ranks && one <= kReach * largest; one *= 2)
-        set.insert(one);
-    const std::vector<double> ranks(set.begin(), set.end());
-    const auto posterior = fit(curve, prior, ranks);
-    const auto width = [](const stats::Interval& of) { return std::log(of.high / of.low); };
-    std::optional<NextPoint> next;
-    double most = 0;
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-        const double time = posterior.at[i].quantile(0.5);
-        const auto after =
-            forecast_at(with_launches(curve, ranks[i], time), prior, farthest.ranks).estimate();
-        const double narrowing = 1 - width(after.interval) / width(farthest.estimate.interval),
-                     worth = narrowing * narrowing / (ranks[i] * time);
-        if (narrowing < kWorthIt || worth <= most) continue;
-        next = {ranks[i], farthest.ranks, after.interval};
-        most = worth;
-    }
-    return next;
-}
-
 // At most kMostPoints points, the first and the last among them.
 void thin(std::vector<CurvePoint>& points) {
-    std::ranges::sort(points, {}, &CurvePoint::ranks);
     const std::size_t n = points.size();
     for (std::size_t i = 0; n > kMostPoints && i < kMostPoints; ++i)
         points[i] = points[i * (n - 1) / (kMostPoints - 1)];
@@ -104,20 +74,69 @@ void thin(std::vector<CurvePoint>& points) {
 
 }  // namespace
 
-CurveForecasts forecast_curve(ScalingCurve curve, const Prior& prior,
-                              const std::vector<double>& ranks, bool force, bool with_next) {
+stats::RatioEstimate Prior::crossing_factor() const {
+    std::vector<stats::NormalPart> parts;
+    for (std::size_t i = 0; i < of[kCrossing].size(); ++i)  // the values double
+        parts.push_back({of[kCrossing][i], std::log(kValues[kCrossing][i]), std::log(2) / 2});
+    const auto quantile = [&](double share) {
+        return std::exp(std::exp(stats::mixture_quantile(parts, share)));
+    };
+    return {quantile(0.5),
+            {quantile((1 - stats::kConfidence) / 2), quantile((1 + stats::kConfidence) / 2)}};
+}
+
+Sources::Sources(const std::vector<ScalingCurve>& curves) {
+    for (auto curve : curves) {
+        if (curve.points.size() < 3) continue;
+        const bool crosses =
+            curve.points[1].ranks <= curve.per_node && curve.points.back().ranks > curve.per_node;
+        if (!crosses) curve.per_node = HUGE_VAL;
+        auto learned = fit(curve, kBefore, {}).probability;
+        if (!crosses) learned.of[kCrossing].clear();
+        by_source_[curve.source].push_back({curve.scaling, curve.work, std::move(learned)});
+    }
+}
+
+Prior Sources::prior(Scaling scaling, Work work, std::string_view without) const {
+    Prior found = kBefore;
+    for (const auto& [source, curves] : by_source_)
+        for (const auto unknown : {kDiscrepancy, kCrossing}) {
+            double sum = 0, most = 0;
+            std::vector<double> weights(found.of[unknown].size());
+            for (const auto& curve : curves) {
+                const auto& learned = curve.posterior.of[unknown];
+                if (source == without || learned.empty()) continue;
+                const bool same_kind =
+                    curve.scaling == scaling && (work == Work::unknown || curve.work == work);
+                const double weight = same_kind ? 1 : kOtherKind;
+                sum += weight, most = std::max(most, weight);
+                for (std::size_t i = 0; i < weights.size(); ++i) weights[i] += weight * learned[i];
+            }
+            for (std::size_t i = 0; sum > 0 && i < weights.size(); ++i)
+                found.of[unknown][i] += most / sum * weights[i];
+            if (unknown == kCrossing && most == 1) ++found.sources;
+        }
+    for (auto& of : found.of) {
+        const double sum = std::accumulate(of.begin(), of.end(), 0.0);
+        for (double& probability : of) probability /= sum;
+    }
+    return found;
+}
+
+std::vector<CurveForecast> forecast_curve(ScalingCurve curve, const Prior& prior,
+                                          const std::vector<double>& ranks, bool force) {
     thin(curve.points);
-    const double smallest = curve.points.front().ranks, largest = curve.points.back().ranks;
+    const double smallest = curve.points.front().ranks,
+                 farthest = force ? HUGE_VAL : kReach * curve.points.back().ranks;
     std::vector<double> targets;
     for (const double one : ranks) targets.push_back(std::max(one, smallest));
     const bool enough = curve.points.size() >= kFewestPoints;
     const Posterior posterior = enough ? fit(curve, prior, targets) : Posterior();
     const Refusal refusal = enough ? refusal_of(curve, prior, posterior) : Refusal::too_few_points;
-    CurveForecasts found{.posterior = posterior.probability};
-    CurveForecast farthest;
+    std::vector<CurveForecast> found;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-        auto& one = found.all.emplace_back(CurveForecast{ranks[i], refusal});
-        if (enough && (one.ranks < smallest || (one.ranks > kReach * largest && !force)))
+        auto& one = found.emplace_back(CurveForecast{ranks[i], refusal});
+        if (enough && (one.ranks < smallest || one.ranks > farthest))
             one.refusal = Refusal::beyond_reach;
         if (one.refusal != Refusal::none) {
             one.ranks_to_measure = ranks_to_measure(one, curve.points);
@@ -130,10 +149,37 @@ CurveForecasts forecast_curve(ScalingCurve curve, const Prior& prior,
             one.nodes = std::ceil(one.ranks / per_node);
         one.widest = static_cast<Doubt>(widest - variance.begin());
         one.share = *widest / std::accumulate(variance.begin(), variance.end(), 0.0);
-        if (one.ranks > farthest.ranks) farthest = one;
     }
-    if (with_next && farthest.ranks > largest) found.next = next_point(curve, prior, farthest);
     return found;
+}
+
+std::optional<NextPoint> next_point(ScalingCurve curve, const Prior& prior,
+                                    const CurveForecast& forecast) {
+    thin(curve.points);
+    // Candidates: the first and the last two rank counts again, and doublings of the largest.
+    const auto& points = curve.points;
+    const double largest = points.back().ranks;
+    std::vector<double> ranks{points.front().ranks, points.rbegin()[1].ranks, largest};
+    for (double one = 2 * largest; one < forecast.ranks && one <= kReach * largest; one *= 2)
+        ranks.push_back(one);
+    const auto posterior = fit(curve, prior, ranks);
+    const auto width = [](const stats::Interval& of) { return std::log(of.high / of.low); };
+    std::optional<NextPoint> next;
+    double most = 0;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        const double time = posterior.at[i].quantile(0.5);
+        auto further = curve;
+        auto place = std::ranges::find(further.points, ranks[i], &CurvePoint::ranks);
+        if (place == further.points.end()) place = further.points.insert(place, {ranks[i]});
+        place->times_s.insert(place->times_s.end(), kLaunches, time);
+        const auto after = forecast_at(further, prior, forecast.ranks).estimate();
+        const double narrowing = 1 - width(after.interval) / width(forecast.estimate.interval),
+                     worth = narrowing * narrowing / (ranks[i] * time);
+        if (narrowing < kWorthIt || worth <= most) continue;
+        next = {ranks[i], after.interval};
+        most = worth;
+    }
+    return next;
 }
 
 }  // namespace ranklab::forecast

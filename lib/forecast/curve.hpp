@@ -1,16 +1,86 @@
-// Forecasts the time of a step or job with more ranks by curves through measured points. The
-// interval includes the uncertainty about the kind of curve, also that it is none of the models,
-// and about what the first step from one node to several costs.
+// Forecasts the time of a step or job with more ranks by curves through measured points and by what
+// published curves teach. The interval includes the uncertainty about the kind of curve, also that
+// it is none of the models, and about what the first step from one node to several costs.
 #pragma once
 
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "forecast/prior.hpp"
 #include "forecast/refusal.hpp"
-#include "stats/summary.hpp"
+#include "stats/interval.hpp"
+#include "stats/repeats.hpp"
 
 namespace ranklab::forecast {
+
+/// Strong: all ranks share a fixed amount of work. Weak: each rank has a fixed amount of its own.
+enum class Scaling { strong, weak };
+inline const char* name_of(Scaling scaling) {
+    return scaling == Scaling::strong ? "strong" : "weak";
+}
+
+/// What is timed: training of a network, another code, or storage.
+enum class Work { unknown, training, code, storage };
+inline constexpr std::array<std::string_view, 4> kWorks{"unknown", "training", "code", "storage"};
+
+/// The times of a step or job at one count of ranks (or nodes, or GPUs). A launch is one start of
+/// the program.
+struct CurvePoint {
+    double ranks = 0;
+    std::vector<double> times_s = {};  ///< above 0; one per launch, in the order measured
+    double nodes = 0;                  ///< number of nodes that the ranks ran on; 0: not known
+    /// Relative standard deviation of one time, if the source states it; NaN: taken from times_s.
+    double deviation = stats::kNone;
+
+    double middle() const { return std::exp(stats::log_mean(times_s)); }  ///< geometric mean
+};
+
+/// What is learned, and the values that a fit weighs against each other: by how much the logarithm
+/// of the true time strays from the curve per doubling of the ranks; the logarithm of the factor by
+/// which two nodes take longer.
+inline constexpr std::size_t kDiscrepancy = 0, kCrossing = 1;
+inline const std::array<std::vector<double>, 2> kValues{
+    {{0.004, 0.01, 0.02, 0.04, 0.08, 0.16}, {0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8}}};
+
+/// Probabilities of kValues.
+struct Prior {
+    std::array<std::vector<double>, kValues.size()> of;
+    std::size_t sources = 0;  ///< of the same kind, whose curves have a crossing
+
+    /// The factor by which two nodes take longer: the median, with the 95 % interval.
+    stats::RatioEstimate crossing_factor() const;
+};
+
+/// A measured or published curve.
+struct ScalingCurve {
+    Scaling scaling = Scaling::strong;
+    Work work = Work::unknown;
+    std::vector<CurvePoint> points = {};  ///< ascending in ranks
+    double per_node = 0;      ///< ranks that one node holds; 0: as the points say, or not known
+    std::string source = {};  ///< publication and framework; all curves of one source are related
+};
+
+/// Learns priors from published curves: a value's mean posterior probability over the sources.
+class Sources {
+  public:
+    explicit Sources(const std::vector<ScalingCurve>& curves);
+    /// The prior for curves of this kind, without the curves of one source. Curves of other kinds
+    /// count half; if `work` is unknown, those of the same scaling are of the same kind.
+    Prior prior(Scaling scaling, Work work, std::string_view without = {}) const;
+
+  private:
+    struct Learned {
+        Scaling scaling;
+        Work work;
+        Prior posterior;  // without probabilities of a crossing if the curve has none
+    };
+    std::map<std::string, std::vector<Learned>, std::less<>> by_source_;
+};
 
 struct Estimate {
     double time_s = stats::kNone;
@@ -37,26 +107,21 @@ struct CurveForecast {
     std::vector<double> ranks_to_measure = {};  ///< rank counts to measure, to end a refusal
 };
 
-/// A further measurement at `ranks`, which would narrow the interval at `target` ranks.
-struct NextPoint {
-    double ranks = 0, target = 0;
-    stats::Interval after = {};  ///< the interval expected with it
-};
-
-struct CurveForecasts {
-    std::vector<CurveForecast> all = {};
-    Prior posterior = {};  ///< probabilities after the points; empty below three points
-    /// The measurement that narrows the farthest forecast's interval most per rank-hour.
-    std::optional<NextPoint> next = {};
-};
-
 /// Without `force` a forecast has at most this many times the ranks of the largest point.
 inline constexpr double kReach = 4;
 
 /// Returns a forecast for each of `ranks`. The points (at least one) have different rank counts.
-/// `with_next`: also looks for the next measurement, which takes 6 times as long.
-CurveForecasts forecast_curve(ScalingCurve curve, const Prior& prior,
-                              const std::vector<double>& ranks, bool force = false,
-                              bool with_next = false);
+std::vector<CurveForecast> forecast_curve(ScalingCurve curve, const Prior& prior,
+                                          const std::vector<double>& ranks, bool force = false);
+
+/// A further measurement, with the interval expected after it.
+struct NextPoint {
+    double ranks = 0;
+    stats::Interval after = {};
+};
+/// The measurement that narrows a forecast's interval most per rank-hour; nullopt if none narrows
+/// it enough.
+std::optional<NextPoint> next_point(ScalingCurve curve, const Prior& prior,
+                                    const CurveForecast& forecast);
 
 }  // namespace ranklab::forecast

@@ -35,8 +35,6 @@ stats::LineFit fit_near(const AllreduceCurve& curve, double bytes) {
     return stats::fit_line(near.size() < 3 ? all : near);
 }
 
-// Scales a measured level to `ranks`: the cheapest algorithm's time, with the range over all
-// algorithms and the fit's interval.
 AllreduceTime scaled(const MeasuredLevel& level, double bytes, std::size_t ranks,
                      const std::vector<Algorithm>& algorithms) {
     const Placement& on = level.first;

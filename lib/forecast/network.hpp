@@ -10,12 +10,8 @@
 
 namespace ranklab::forecast {
 
-/// The algorithm of an allreduce of S bytes on p ranks, with its time, where a is the latency of a
-/// message and b its seconds per byte (R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of
-/// Collective Communication Operations in MPICH", IJHPCA 19, 2005):
-///   ring                2 (p - 1) a + 2 (p - 1) / p b S
-///   recursive_doubling  ceil(log2 p) (a + b S)
-///   tree                2 ceil(log2 p) (a + b S): reduce, then broadcast, as libnbc does in place
+/// The algorithm of an allreduce; docs/predict.md has the time of each (R. Thakur, R. Rabenseifner,
+/// W. Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 19, 2005).
 /// hierarchical: within each host, then between one rank of each host; the sum of both times.
 /// measured: this rank count was measured.
 enum class Algorithm { measured, ring, recursive_doubling, tree, hierarchical };
@@ -49,11 +45,10 @@ struct MeasuredNetwork {
 inline constexpr double kBlockingPiece = 8 << 20, kBackgroundPiece = 256 << 10;
 
 /// Returns the measured time if this rank count was measured. Otherwise scales the time at the
-/// nearest measured rank count by the ratio of an algorithm's formula at both counts, with a and b
-/// fitted to messages of similar size. The result is the cheapest algorithm's; its range spans all
-/// algorithms and the fits' intervals. Placements on several hosts that no measurement resembles
-/// are hierarchical. NaN if no measured level applies, or the message is more than 4 times the
-/// level's largest one.
+/// nearest measured rank count by the cheapest algorithm's formula, fitted to messages of similar
+/// size; the range spans all algorithms and the fits' intervals. Placements on several hosts that
+/// no measurement resembles are hierarchical. NaN if no measured level applies, or the message is
+/// more than 4 times the level's largest one.
 AllreduceTime allreduce_time(const MeasuredNetwork& network, double bytes,
                              const Placement& placement);
 

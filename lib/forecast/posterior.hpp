@@ -28,13 +28,10 @@ struct Posterior {
 /// Ranks that one node holds, as the curve or its points say; 0: not known.
 double per_node_of(const ScalingCurve& curve);
 
-/// Fits times to the points (at least two). `targets` are not below the first point. With
-/// q = ranks / ranks of the first point, the logarithm of a time is
+/// Fits times to the points (at least two) as docs/predict.md says. `targets` are not below the
+/// first point. With q = ranks / ranks of the first point, the logarithm of a time is
 ///   log(ideal (1 + c (q^k - 1) / k)) + a (log2 nodes)^(1/4) + discrepancy(log2 q) + noise
-/// with ideal = 1/q, k = m + 1 in strong scaling and ideal = 1, k = m in weak scaling. The
-/// discrepancy is a Gaussian process, a Brownian motion of level and slope. Integrated out are the
-/// level, and on grids c (log-uniform), the noise (from repeats), and m, a and the discrepancy's
-/// size (kValues) with their prior.
+/// Integrated out are the level, and on grids c, k, a and the discrepancy's size.
 Posterior fit(const ScalingCurve& curve, const Prior& prior, std::span<const double> targets);
 
 }  // namespace ranklab::forecast

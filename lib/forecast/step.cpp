@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "base/numbers.hpp"
 #include "stats/summary.hpp"
@@ -26,29 +27,57 @@ std::vector<Gradient> buckets_of(std::span<const Gradient> gradients, double fir
     return buckets;
 }
 
-SimulatedStep simulate_step(const RankWork& work, std::size_t micro_batches,
-                            std::span<const Gradient> buckets,
-                            const std::function<double(double bytes)>& allreduce_s,
-                            double compute_share) {
-    const double compute_s = work.compute_s(micro_batches),
-                 loader_s = base::real(micro_batches) * work.loader_s;
-    double now = compute_s - work.backward_s, done = 0, summed = 0;
-    // From `now` to `summed` allreduces follow without a gap, and slow computing down.
-    const auto compute_until = [&](double ready) {
-        const double left = (ready - done) * work.backward_s, speed = 1 - compute_share,
-                     busy = std::max(0.0, summed - now);
-        done = ready;
+namespace {
+
+// A pass of computing, `pass_s` long, and the collectives that go on meanwhile, one after another
+// without a gap. These slow computing down.
+struct Pass {
+    double pass_s, speed, now, done = 0, moved = now;
+
+    void compute_until(double fraction) {
+        const double left = (fraction - done) * pass_s, busy = std::max(0.0, moved - now);
+        done = fraction;
         if (left > speed * busy)
             now += busy + left - speed * busy;
         else if (left > 0)
             now += left / speed;
-    };
-    for (const auto& bucket : buckets) {
-        compute_until(bucket.ready);
-        summed = std::max(now, summed) + allreduce_s(bucket.bytes);
     }
-    compute_until(1);
-    return {std::max({now, summed, loader_s}), std::max(compute_s, loader_s)};
+    void move(double seconds) { moved = std::max(now, moved) + seconds; }
+    void await() { now = std::max(now, moved); }
+};
+
+}  // namespace
+
+SimulatedStep simulate_step(const RankWork& work, std::size_t micro_batches,
+                            std::span<const Gradient> buckets,
+                            const std::function<double(double bytes)>& allreduce_s,
+                            double compute_share, const Sharded& sharded) {
+    RankWork own = work;
+    own.optimizer_s /= sharded.sharing_ranks;
+    const double compute_s = own.compute_s(micro_batches),
+                 loader_s = base::real(micro_batches) * own.loader_s, speed = 1 - compute_share;
+    double now = own.optimizer_s;
+    for (std::size_t micro = 1; micro <= micro_batches; ++micro) {
+        Pass forward{.pass_s = own.forward_s, .speed = speed, .now = now + own.input_s};
+        const bool gathers = sharded.stage == 3 || (sharded.stage > 0 && micro == 1);
+        for (const auto& bucket : buckets | std::views::reverse) {
+            if (!gathers) break;
+            forward.move(sharded.in_forward() * allreduce_s(bucket.bytes));
+            forward.compute_until(std::max(forward.done, 1 - bucket.ready));
+            forward.await();
+        }
+        forward.compute_until(1);
+        Pass backward{.pass_s = own.backward_s, .speed = speed, .now = forward.now};
+        for (const auto& bucket : buckets) {
+            if (micro < micro_batches && !sharded.each_micro_batch()) break;
+            backward.compute_until(bucket.ready);
+            backward.move(sharded.in_backward() * allreduce_s(bucket.bytes));
+        }
+        backward.compute_until(1);
+        backward.await();
+        now = backward.now;
+    }
+    return {std::max(now, loader_s), std::max(compute_s, loader_s)};
 }
 
 double expected_maximum(std::span<const double> samples, std::size_t ranks) {

@@ -13,8 +13,7 @@ namespace ranklab::forecast {
 struct RankWork {
     double input_s = 0, forward_s = 0, backward_s = 0;  ///< per micro-batch
     double optimizer_s = 0;                             ///< per step
-    /// Time in which the loader's threads make a micro-batch, in parallel to the rest; 0: no
-    /// threads.
+    /// Time of the loader's threads per micro-batch, in parallel to the rest; 0: no threads.
     double loader_s = 0;
 
     double compute_s(std::size_t micro_batches = 1) const;
@@ -31,6 +30,17 @@ struct Gradient {
 std::vector<Gradient> buckets_of(std::span<const Gradient> gradients, double first_cap_bytes,
                                  double cap_bytes);
 
+/// What ranks that shard their state (ZeRO) send, as shares of an allreduce, which is a
+/// reduce_scatter and an allgather. Their optimizers share the update.
+struct Sharded {
+    int stage = 0;
+    double sharing_ranks = 1;
+
+    double in_forward() const { return stage == 0 ? 0 : 0.5; }
+    double in_backward() const { return stage == 1 || stage == 2 ? 0.5 : 1; }
+    bool each_micro_batch() const { return stage >= 2; }
+};
+
 struct SimulatedStep {
     double step_s = 0;
     double compute_s = 0;  ///< without communication
@@ -39,16 +49,17 @@ struct SimulatedStep {
 /// Simulates a step of the slowest rank, whose work is `work`. The gradients of the last
 /// micro-batch are summed by one allreduce after another; allreduce_s(bytes) counts from the
 /// arrival of the last rank. An allreduce under way slows computing down by the fraction
-/// `compute_share`. The step ends when computing, the last allreduce and the loader's threads are
-/// done; the optimizer's time is counted at the step's start.
+/// `compute_share`. Sharded ranks also gather parameters in forward, in backward's opposite order
+/// (stages 1 and 2 in that of the first micro-batch). The step ends when computing, the last
+/// allreduce and the loader's threads are done; the optimizer's time is counted at the step's
+/// start.
 SimulatedStep simulate_step(const RankWork& work, std::size_t micro_batches,
                             std::span<const Gradient> buckets,
                             const std::function<double(double bytes)>& allreduce_s,
-                            double compute_share);
+                            double compute_share, const Sharded& sharded = {});
 
-/// Expected maximum of `ranks` values drawn from `samples`; with x the N sorted samples, the sum
-/// over i of x(i) [(i/N)^ranks - ((i-1)/N)^ranks]. NaN with fewer samples than ranks, which do not
-/// show the maximum.
+/// Expected maximum of `ranks` values drawn from `samples`, by the sum of docs/predict.md. NaN with
+/// fewer samples than ranks, which do not show the maximum.
 double expected_maximum(std::span<const double> samples, std::size_t ranks);
 
 }  // namespace ranklab::forecast

@@ -8,7 +8,6 @@
 #include <mutex>
 
 #include "base/error.hpp"
-#include "hdf5/check.hpp"
 #include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {
@@ -73,27 +72,6 @@ void read_part(const Object& dataset, const Box& part, std::span<float> values) 
     read_part(dataset, part, Element::f32, values.data(), values.size());
 }
 
-void write_bytes(const Group& group, const std::string& name, std::string_view bytes) {
-    const std::string path = group.path_of(name);
-    const std::array<hsize_t, 1> shape{bytes.size()};
-    const Id layout = plain_dataset();
-    set_chunk(layout, shape);
-    check<H5Pset_fletcher32>(path, layout.get());
-    write_whole(create_dataset(group.id(), name, path, H5T_STD_U8LE, shape, layout),
-                H5T_NATIVE_UINT8, bytes.data());
-}
-
-std::string read_bytes(const Group& group, const std::string& name) {
-    const Object dataset = open_dataset(group, name);
-    const std::vector<hsize_t> shape = shape_of(dataset);
-    if (shape.size() != 1)
-        throw base::DataError(fmt::format("{} is not a list of bytes", dataset.path()));
-    check_claim(dataset.id(), shape[0], dataset.path());
-    std::string bytes(shape[0], '\0');
-    read_whole(dataset, H5T_NATIVE_UINT8, bytes.data());
-    return bytes;
-}
-
 void write_typed(const Group& group, const std::string& name, const TypedArray& array) {
     constexpr std::size_t kMostDimensions = 8;
     const std::string path = group.path_of(name);
@@ -122,6 +100,21 @@ TypedArray read_typed(const Group& group, const std::string& name) {
         return array;
     }
     throw base::DataError(fmt::format("{} has an element type that ranklab does not store", what));
+}
+
+void write_bytes(const Group& group, const std::string& name, std::string_view bytes) {
+    const std::string path = group.path_of(name);
+    const std::array<hsize_t, 1> shape{bytes.size()};
+    const Id layout = plain_dataset();
+    set_chunk(layout, shape);
+    check<H5Pset_fletcher32>(path, layout.get());
+    write_whole(create_dataset(group.id(), name, path, H5T_STD_U8LE, shape, layout),
+                H5T_NATIVE_UINT8, bytes.data());
+}
+
+std::string read_bytes(const Group& group, const std::string& name) {
+    const auto stored = read_typed(group, name);
+    return {reinterpret_cast<const char*>(stored.bytes.data()), stored.bytes.size()};
 }
 
 namespace {

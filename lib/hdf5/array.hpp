@@ -34,10 +34,6 @@ Array read_array(const Group& group, const std::string& name);
 void read_part(const Object& dataset, const Box& part, std::span<double> values);
 void read_part(const Object& dataset, const Box& part, std::span<float> values);
 
-/// Writes a non-empty text as a dataset of uint8 with a checksum (fletcher32).
-void write_bytes(const Group& group, const std::string& name, std::string_view bytes);
-std::string read_bytes(const Group& group, const std::string& name);
-
 using base::Element;
 using base::size_of;
 
@@ -52,6 +48,10 @@ void write_typed(const Group& group, const std::string& name, const TypedArray& 
 /// Throws DataError for an element type that write_typed does not store, or a size that the file
 /// cannot hold.
 TypedArray read_typed(const Group& group, const std::string& name);
+
+/// Writes a non-empty text as a dataset of uint8 with a checksum (fletcher32).
+void write_bytes(const Group& group, const std::string& name, std::string_view bytes);
+std::string read_bytes(const Group& group, const std::string& name);
 
 /// An array of numbers in a file, read row by row along its first axis.
 struct Rows {

@@ -4,7 +4,7 @@
 #include <initializer_list>
 
 #include "base/error.hpp"
-#include "hdf5/check.hpp"
+#include "hdf5/layout.hpp"
 #include "hdf5/object.hpp"
 
 namespace ranklab::hdf5 {

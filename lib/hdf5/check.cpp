@@ -1,4 +1,4 @@
-#include "hdf5/check.hpp"
+#include "hdf5/layout.hpp"
 
 #include <fmt/format.h>
 #include <stdlib.h>

@@ -14,7 +14,6 @@
 #include "base/files.hpp"
 #include "base/progress.hpp"
 #include "base/text.hpp"
-#include "hdf5/check.hpp"
 #include "hdf5/layout.hpp"
 #include "hdf5/mpi_io.hpp"
 

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "hdf5/check.hpp"
 #include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {

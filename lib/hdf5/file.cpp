@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "base/files.hpp"
-#include "hdf5/check.hpp"
 #include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {
@@ -171,11 +170,10 @@ std::vector<std::string> Group::members() const {
     return names;
 }
 
-void Group::copy_member(const std::string& name, const Group& to,
-                        const std::string& new_name) const {
+void Group::copy_member(const std::string& name, const Group& to) const {
     const Id how = own<H5Pcreate>(path_of(name), H5P_OBJECT_COPY);
     check<H5Pset_copy_object>(path_of(name), how.get(), H5O_COPY_EXPAND_REFERENCE_FLAG);
-    check<H5Ocopy>(path_of(name), id(), name.c_str(), to.id(), new_name.c_str(), how.get(),
+    check<H5Ocopy>(path_of(name), id(), name.c_str(), to.id(), name.c_str(), how.get(),
                    H5P_DEFAULT);
 }
 

@@ -18,7 +18,6 @@ class Group : public Object {
     /// `members` is the expected number of links and attributes; up to 60 lie in the group's
     /// header. More are allowed.
     Group create_group(const std::string& name, std::size_t members = 0) const;
-    Group create_large_group(const std::string& name) const { return create_group(name); }
     Group open_group(const std::string& name) const;
 
     /// The path of a member, "/runs/x"; it need not exist.
@@ -28,7 +27,7 @@ class Group : public Object {
     std::vector<std::string> members() const;
     /// Copies a member and everything below it, including objects that ranklab does not know, and
     /// objects to which its references lead.
-    void copy_member(const std::string& name, const Group& to, const std::string& new_name) const;
+    void copy_member(const std::string& name, const Group& to) const;
 };
 
 /// `title` names the dataset in messages; otherwise its path does.

@@ -2,8 +2,8 @@
 // throw or do nothing.
 #pragma once
 
-#include "hdf5/check.hpp"
 #include "hdf5/dataset_file.hpp"
+#include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {
 

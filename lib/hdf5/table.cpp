@@ -9,7 +9,6 @@
 
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
-#include "hdf5/check.hpp"
 #include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {

@@ -83,7 +83,7 @@ class Measurement {
         ranks_.barrier();
         comm::all_or_throw(ranks_, [&] {
             for (const auto& path : files->paths()) {
-                write_new(path, record_, {}, {.fsync = job_.fsync}, times);
+                write_new(path, record_, {}, job_.fsync, times);
                 between_();
             }
         });

@@ -10,7 +10,6 @@
 #include "base/files.hpp"
 #include "base/handle.hpp"
 #include "base/numbers.hpp"
-#include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "comm/point_to_point.hpp"
 #include "hdf5/array.hpp"
@@ -29,19 +28,6 @@ Transfers gather_transfers(comm::Communicator& ranks, const hdf5::DatasetFile& f
     for (const auto& counts : comm::gather_values(ranks, mine))
         for (const auto& [transfer, calls] : counts) all[transfer] += calls;
     return all;
-}
-
-std::vector<std::pair<std::string, std::string>> hints_of(const std::string& text) {
-    std::vector<std::pair<std::string, std::string>> hints;
-    if (text.empty()) return hints;
-    for (const auto& part : base::split(text, ',')) {
-        const auto equals = part.find('=');
-        if (equals == std::string::npos || equals == 0)
-            throw base::OptionError(fmt::format("hints are KEY=VALUE[,KEY=VALUE], not '{}'", part),
-                                    {"hints"});
-        hints.emplace_back(base::trim(part.substr(0, equals)), base::trim(part.substr(equals + 1)));
-    }
-    return hints;
 }
 
 std::vector<Remark> fallback_remarks(const Transfers& transfers) {
@@ -120,7 +106,7 @@ std::uint64_t file_bytes(const Job& job) {
 
 hdf5::DatasetFileOptions options_of(const Job& job, const Place& place, Hdf5Form form) {
     return {.mpi = form != Hdf5Form::serial ? comm::native_mpi(place.ranks) : nullptr,
-            .hints = hints_of(job.hints),
+            .hints = job.mpi_hints,
             .alignment = job.alignment,
             .early_allocation = job.allocation == "early",
             .fill = job.fill,
@@ -134,15 +120,11 @@ hdf5::DatasetFileOptions options_of(const Job& job, const Place& place, Hdf5Form
 Hdf5Strategy::~Hdf5Strategy() {
     close_dataset();
     file_.reset();
-    if (unfinished_) std::remove(made_path().c_str());
+    if (unfinished_) std::remove(file_of(0).c_str());
 }
 
 fs::path Hdf5Strategy::file_of(std::int64_t) const {
     return job_.folder() / "data.h5";
-}
-
-fs::path Hdf5Strategy::made_path() const {
-    return job_.rename ? temporary_of(file_of(0)) : file_of(0);
 }
 
 void Hdf5Strategy::open() {
@@ -152,7 +134,7 @@ void Hdf5Strategy::open() {
     // If MPI-IO fails on one rank, other ranks may hang inside MPI-IO.
     comm::all_or_throw_polling(place_.ranks, [&] {
         const auto options = options_of(job_, place_, form_);
-        file_ = std::make_unique<hdf5::DatasetFile>(made_path(), options);
+        file_ = std::make_unique<hdf5::DatasetFile>(file_of(0), options);
     });
     make_datasets();
 }
@@ -162,8 +144,8 @@ void Hdf5Strategy::check_place() const {
     if (place_.ranks.rank() != 0) return;
     std::error_code unknown;
     if (!fs::is_directory(job_.folder(), unknown))
-        base::throw_errno("open", made_path(), ENOENT, "directory");
-    results::check_free_space(fs::absolute(made_path()), file_bytes(job_));
+        base::throw_errno("open", file_of(0), ENOENT, "directory");
+    results::check_free_space(fs::absolute(file_of(0)), file_bytes(job_));
 }
 
 void Hdf5Strategy::make_datasets() {
@@ -267,23 +249,10 @@ void Hdf5Strategy::close() {
         const auto mark = place_.times.phase(IoPhase::fsync);
         comm::all_or_throw(place_.ranks, [&] { file_->sync(); });
     }
-    if (job_.fsync || job_.rename) {
-        const auto mark = place_.times.phase(IoPhase::close);
-        if (job_.rename) rename_made();
-    }
     unfinished_ = false;
     gather_account();
     file_.reset();
     values_ = {};
-}
-
-// Called once all ranks have closed and synced the file, which still has its temporary name.
-void Hdf5Strategy::rename_made() {
-    comm::all_or_throw(place_.ranks, [&] {
-        if (place_.ranks.rank() != 0) return;
-        if (std::rename(made_path().c_str(), file_of(0).c_str()) != 0)
-            base::throw_errno("rename", file_of(0), errno, "directory");
-    });
 }
 
 void Hdf5Strategy::gather_account() {

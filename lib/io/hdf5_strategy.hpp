@@ -76,11 +76,9 @@ class Hdf5Strategy : public Strategy {
     }
 
   private:
-    std::filesystem::path made_path() const;
     void produce_record(std::int64_t id);
     void check_place() const;
     void make_datasets();
-    void rename_made();
     void gather_account();
 
     const Job& job_;

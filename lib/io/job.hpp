@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "vocabulary/settings.hpp"
 
@@ -14,8 +16,9 @@ namespace ranklab::io {
 
 /// The settled options of one strategy. A record is size x size float64.
 struct Job : vocabulary::StorageSettings {
+    std::vector<std::pair<std::string, std::string>> mpi_hints = {};  ///< keys, values of --hints
     /// Program of the worker processes; empty: ranklab-io-worker next to this program.
-    std::filesystem::path worker_program;
+    std::filesystem::path worker_program = {};
 
     std::int64_t values_per_record() const { return size * size; }
     std::filesystem::path folder() const { return directory; }  ///< must exist before open()
@@ -35,10 +38,6 @@ class Reader {
 /// "data00042": at least five digits, as in the original program.
 inline std::string record_name(std::int64_t id) {
     return fmt::format("data{:05}", id);
-}
-/// The file's name until it is complete (--rename): ".data00042.npy.tmp" in the same folder.
-inline std::filesystem::path temporary_of(const std::filesystem::path& path) {
-    return path.parent_path() / fmt::format(".{}.tmp", path.filename().string());
 }
 
 }  // namespace ranklab::io

@@ -105,7 +105,6 @@ WorkerProcess::WorkerProcess(const Job& job, WorkerKind kind, int number, int qu
                     .files = job.files,
                     .size = job.size,
                     .fsync = job.fsync,
-                    .rename = job.rename,
                     .trace = job.trace.has_value()};
     job.directory.copy(asked.directory.data(), asked.directory.size() - 1);
     // receive() reports a worker that has ended.

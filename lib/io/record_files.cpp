@@ -193,29 +193,26 @@ std::span<const char> RecordWriter::formatted(std::span<const double> values) {
 }
 
 void write_new(const fs::path& path, std::span<const char> first, std::span<const char> second,
-               Finish finish, base::IoTimes& times) {
-    const fs::path made = finish.rename ? temporary_of(path) : path;
+               bool fsync, base::IoTimes& times) {
     base::Descriptor file;
     {
         const auto mark = times.phase(IoPhase::open);
         file =
-            base::Descriptor(::open(made.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+            base::Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
         if (!file) base::throw_errno("open", path, errno, kSetting);
     }
-    Unfinished unfinished(made);
+    Unfinished unfinished(path);
     if (!first.empty() || !second.empty()) {
         const auto mark = times.phase(IoPhase::write);
         write_all(file.get(), first, second, path);
     }
-    if (finish.fsync) {
+    if (fsync) {
         const auto mark = times.phase(IoPhase::fsync);
         if (::fsync(file.get()) != 0) base::throw_errno("fsync", path, errno, kSetting);
     }
     const auto mark = times.phase(IoPhase::close);
     // Network file systems report a full disk here.
     if (::close(file.release()) != 0) base::throw_errno("close", path, errno, kSetting);
-    if (finish.rename && ::rename(made.c_str(), path.c_str()) != 0)
-        base::throw_errno("rename", path, errno, kSetting);
     unfinished.finish();
 }
 
@@ -223,7 +220,7 @@ std::size_t RecordWriter::write(std::int64_t id, std::span<const double> values)
     const auto first = formatted(values);
     const std::span raw(reinterpret_cast<const char*>(values.data()),
                         encoding_ == Encoding::npy ? values.size_bytes() : 0);
-    write_new(record_path(job_, encoding_, id), first, raw, {job_.fsync, job_.rename}, times_);
+    write_new(record_path(job_, encoding_, id), first, raw, job_.fsync, times_);
     return first.size() + raw.size();
 }
 

@@ -28,15 +28,11 @@ const char* extension_of(Encoding encoding);
 /// DIRECTORY/data00042.npy
 std::filesystem::path record_path(const Job& job, Encoding encoding, std::int64_t id);
 
-struct Finish {
-    bool fsync = false;
-    bool rename = false;  ///< a temporary name (temporary_of) until the file is complete
-};
 /// Writes `first`, then `second` to a new file, by one system call if it takes all bytes. Times the
 /// phases open, write, fsync and close. Throws EnvironmentError on failure, and removes the partial
 /// file.
 void write_new(const std::filesystem::path& path, std::span<const char> first,
-               std::span<const char> second, Finish finish, base::IoTimes& times);
+               std::span<const char> second, bool fsync, base::IoTimes& times);
 
 /// Writes each record to a file of its own.
 class RecordWriter {

@@ -97,7 +97,4 @@ std::unique_ptr<Strategy> make_strategy(const Job& job, const Place& place) {
 /// Generated: all entries, in ladder order.
 std::vector<StrategyEntry> strategies();
 
-/// Parses --hints, "KEY=VALUE,KEY=VALUE". Throws OptionError for other texts.
-std::vector<std::pair<std::string, std::string>> hints_of(const std::string& text);
-
 }  // namespace ranklab::io

@@ -115,7 +115,6 @@ Job job_of(const WorkerJob& asked) {
     job.files = asked.files;
     job.size = asked.size;
     job.fsync = asked.fsync;
-    job.rename = asked.rename;
     if (asked.trace) job.trace = "";
     job.directory = asked.directory.data();
     return job;

@@ -31,7 +31,7 @@ inline constexpr int kQueueDescriptor = 4;
 struct WorkerJob {
     WorkerKind kind = WorkerKind::pool;
     std::int64_t files = 0, size = 0;
-    bool fsync = false, rename = false, trace = false;
+    bool fsync = false, trace = false;
     std::array<char, 4096> directory{};  ///< PATH_MAX: no file of a longer one could be opened
 };
 

@@ -8,7 +8,6 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "stats/interval.hpp"
 
 namespace ranklab::measure {
 namespace {
@@ -37,31 +36,20 @@ void Convergence::look(comm::Communicator& control, std::span<const double> sinc
         newest_.insert(newest_.end(), slowest.begin(), slowest.end());
         if (newest_.size() > kMostSamples)
             newest_.erase(newest_.begin(), newest_.end() - kMostSamples);
-        judge();
-        reached_ = looks_.back().half_width <= target_ && looks_.back().effective_n >= kFewest;
+        const auto& now = looks_.emplace_back(Look{seen_, stats::estimate_median(newest_)});
+        reached_ = now.half_width() <= target_ && now.estimate.effective_n >= kFewest;
     }
     reached_ = comm::from_root(control, reached_);
 }
 
-void Convergence::judge() {
-    const auto estimate = stats::estimate_median(newest_);
-    looks_.push_back({.samples = seen_,
-                      .median = estimate.value,
-                      .low = estimate.ci.low,
-                      .high = estimate.ci.high,
-                      .half_width = stats::relative_half_width(estimate),
-                      .effective_n = estimate.effective_n,
-                      .method = estimate.method});
-}
-
 std::string Convergence::text(const std::string& unit) const {
-    const double found = looks_.empty() ? std::nan("") : looks_.back().half_width;
+    const double found = looks_.empty() ? std::nan("") : looks_.back().half_width();
     const std::string after = fmt::format("{} after {} {}", percent(found), seen_, unit);
     if (reached_) return after;
     const bool few = found <= target_;
     return fmt::format("{}, {} wanted", after,
                        few ? fmt::format("worth {:.0f} independent samples; {:.0f}",
-                                         looks_.back().effective_n, kFewest)
+                                         looks_.back().estimate.effective_n, kFewest)
                            : percent(target_));
 }
 

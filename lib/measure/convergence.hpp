@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::measure {
 
@@ -16,11 +17,9 @@ double parse_target(const std::string& text);
 /// The result of one check of the samples; times in seconds.
 struct Look {
     std::int64_t samples = 0;
-    double median = 0, low = 0, high = 0;
-    /// The longer side of the 95 % interval divided by the median; NaN without an interval.
-    double half_width = 0;
-    double effective_n = 0;
-    std::string method;
+    stats::MedianEstimate estimate;
+
+    double half_width() const { return stats::relative_half_width(estimate); }
 };
 
 class Convergence {
@@ -56,8 +55,6 @@ class Convergence {
     std::string text(const std::string& unit) const;
 
   private:
-    void judge();
-
     double target_ = 0;
     std::int64_t next_ = 0, seen_ = 0;
     bool reached_ = false;

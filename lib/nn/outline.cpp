@@ -1,13 +1,13 @@
 #include "nn/outline.hpp"
 
 #include <ATen/record_function.h>
+#include <fmt/format.h>
 #include <torch/library.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/handle.hpp"
 #include "nn/own_model.hpp"
 #include "nn/products.hpp"
 
@@ -42,7 +42,7 @@ struct Call final : at::ObserverContext {
 };
 
 std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) {
-    if (counting == nullptr || counting->inside) return nullptr;
+    if (counting->inside) return nullptr;
     auto products = products_of(function);
     if (!products) return nullptr;
     counting->inside = true;
@@ -50,30 +50,18 @@ std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) 
 }
 
 void after(const at::RecordFunction& function, at::ObserverContext* context) {
-    if (context == nullptr || counting == nullptr) return;
+    if (context == nullptr) return;
     const auto& products = *static_cast<const Call&>(*context).products;
     const std::int64_t rows = counting->samples > 0 ? products.rows / counting->samples : 1;
     counting->inside = false;
     counting->flops += 2 * products.macs_of_row(function) * rows;
 }
 
-class Counting : base::Immovable {
-  public:
-    explicit Counting(Count& count_into)
-        : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(before, after)
-                                                 .needsInputs(true)
-                                                 .needsOutputs(true)
-                                                 .scopes({at::RecordScope::FUNCTION}))) {
-        counting = &count_into;
-    }
-    ~Counting() {
-        counting = nullptr;
-        at::removeCallback(handle_);
-    }
-
-  private:
-    at::CallbackHandle handle_;
-};
+void set_flops_per_token(Outline& outline, double flops, const char* source) {
+    outline.flops_per_token = flops;
+    outline.mfu_formula =
+        fmt::format("MFU = {:.6g} FLOPs per token ({}) x tokens/s / peak", flops, source);
+}
 
 }  // namespace
 
@@ -82,8 +70,12 @@ std::int64_t forward_flops(Model& model, const torch::Tensor& batch) {
     const bool was_training = model.is_training();
     model.eval();
     Count counted{.samples = batch.size(0)};
+    counting = &counted;
     {
-        const Counting counting(counted);
+        const OperationCallbacks callbacks(at::RecordFunctionCallback(before, after)
+                                               .needsInputs(true)
+                                               .needsOutputs(true)
+                                               .scopes({at::RecordScope::FUNCTION}));
         model.forward(batch);
     }
     model.train(was_training);
@@ -101,7 +93,9 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
     if (entry.flops) {
         const auto [forward, training] = entry.flops(config, outline.parameters);
         outline.forward_flops = forward;
-        outline.flops_per_token = training;
+        set_flops_per_token(outline, training,
+                            "6 N + 12 layers x heads x head x tokens, N "
+                            "parameters without embeddings");
     } else {
         const auto floating = std::ranges::find_if(
             weights, [](const auto& weight) { return weight.is_floating_point(); });
@@ -118,8 +112,10 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
             outline.forward_flops = flops_with(2);
         }
         if (config.input.is_tokens())
-            outline.flops_per_token = 3.0 * static_cast<double>(outline.forward_flops) /
-                                      static_cast<double>(config.input.usual_size());
+            set_flops_per_token(outline,
+                                3.0 * static_cast<double>(outline.forward_flops) /
+                                    static_cast<double>(config.input.usual_size()),
+                                "3 x the matrix products of forward");
     }
     for (const auto& weight : weights) {
         outline.convolves |= weight.dim() >= 4;
@@ -127,6 +123,14 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
             weight.dim() == 4 && weight.size(2) * weight.size(3) == 1 && weight.size(1) < 8;
     }
     return outline;
+}
+
+void settle_mfu(Outline& outline, std::optional<double> flops_per_token) {
+    if (outline.mfu_formula.empty())
+        throw base::OptionError(
+            "FLOPs per token and a peak are for language models; leave the options out",
+            {"flops-per-token", "peak-tflops"});
+    if (flops_per_token) set_flops_per_token(outline, *flops_per_token, "as given");
 }
 
 }  // namespace ranklab::nn

@@ -5,6 +5,8 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "nn/model.hpp"
 
@@ -35,6 +37,7 @@ struct Outline {
     std::int64_t forward_flops = 0;  ///< of one sample: see forward_flops
     /// Of training a language model: by its formula, or three times the forward; 0: of others
     double flops_per_token = 0;
+    std::string mfu_formula = {};  ///< with these FLOPs and their source; "": of others
     /// The model has convolutions, whose memory format matters.
     bool convolves = false;
     /// The model has 1 x 1 convolutions of fewer than 8 channels. With channels-last and a stride,
@@ -45,5 +48,9 @@ struct Outline {
 /// Makes the model without weights and examines it, in milliseconds and a few MB at any size,
 /// without drawing random numbers. Throws the errors of `entry.make`.
 Outline outline_of(const ModelEntry& entry, const ModelConfig& config);
+
+/// Takes the user's --flops-per-token, if any, for the model's own. Throws OptionError if `outline`
+/// is not a language model's, which has no MFU.
+void settle_mfu(Outline& outline, std::optional<double> flops_per_token);
 
 }  // namespace ranklab::nn

@@ -7,7 +7,20 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/handle.hpp"
+
 namespace ranklab::nn {
+
+/// LibTorch calls `callbacks` for this thread's operations while the object lives.
+class OperationCallbacks : base::Immovable {
+  public:
+    explicit OperationCallbacks(at::RecordFunctionCallback callbacks)
+        : handle_(at::addThreadLocalCallback(callbacks)) {}
+    ~OperationCallbacks() { at::removeCallback(handle_); }
+
+  private:
+    at::CallbackHandle handle_;
+};
 
 /// Multiply-accumulates of one operation, made by products_of() while the operation's inputs exist.
 struct Products {

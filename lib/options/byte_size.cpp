@@ -1,5 +1,6 @@
 // Sizes as users write them.
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <utility>
@@ -9,40 +10,29 @@
 namespace ranklab::options {
 namespace {
 
-constexpr std::pair<std::string_view, std::uint64_t> kUnits[] = {
-    {"", 1},
-    {"K", 1ULL << 10U},
-    {"k", 1ULL << 10U},
-    {"m", 1ULL << 20U},
-    {"g", 1ULL << 30U},
-    {"t", 1ULL << 40U},
-    {"KB", 1ULL << 10U},
-    {"M", 1ULL << 20U},
-    {"G", 1ULL << 30U},
-    {"T", 1ULL << 40U},
-    {"KiB", 1ULL << 10U},
-    {"MiB", 1ULL << 20U},
-    {"GiB", 1ULL << 30U},
-    {"TiB", 1ULL << 40U},
-    {"kB", 1000ULL},
-    {"MB", 1000ULL * 1000},
-    {"GB", 1000ULL * 1000 * 1000},
-    {"TB", 1000ULL * 1000 * 1000 * 1000},
-};
+constexpr std::pair<std::string_view, std::uint64_t> kUnits[] = {{"K k KB KiB", 1ULL << 10U},
+                                                                 {"M m MiB", 1ULL << 20U},
+                                                                 {"G g GiB", 1ULL << 30U},
+                                                                 {"T t TiB", 1ULL << 40U},
+                                                                 {"kB", 1000ULL},
+                                                                 {"MB", 1'000'000ULL},
+                                                                 {"GB", 1'000'000'000ULL},
+                                                                 {"TB", 1'000'000'000'000ULL}};
 
 }  // namespace
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
     std::uint64_t number = 0;
     const char* end = text.data() + text.size();
-    const auto [unit, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc()) return std::nullopt;
-    for (const auto& [name, factor] : kUnits) {
-        if (name != std::string_view(unit, static_cast<std::size_t>(end - unit))) continue;
-        if (number > std::numeric_limits<std::uint64_t>::max() / factor) return std::nullopt;
-        return number * factor;
-    }
-    return std::nullopt;
+    const auto [begin, error] = std::from_chars(text.data(), end, number);
+    const std::string unit(begin, end);
+    std::uint64_t factor = unit.empty() ? 1 : 0;
+    for (const auto& [names, of] : kUnits)
+        if (std::ranges::count(base::split(names, ' '), unit) > 0) factor = of;
+    if (error != std::errc() || factor == 0 ||
+        number > std::numeric_limits<std::uint64_t>::max() / factor)
+        return std::nullopt;
+    return number * factor;
 }
 
 std::string bytes_text(std::uint64_t bytes) {

@@ -202,6 +202,15 @@ std::vector<po::option> parsed(const Schema& schema, const std::vector<std::stri
 
 }  // namespace
 
+double fraction(const std::string& option, const std::string& text) {
+    const auto percent = base::percentage_in(text);
+    if (!percent || !(*percent > 0 && *percent < 100))
+        throw base::OptionError(
+            fmt::format("--{} {}: give a percentage of the value, such as --{} 5%", option,
+                        base::printable(text, 40), option));
+    return *percent / 100;
+}
+
 Options Options::parse(const Schema& schema, const std::vector<std::string>& arguments) {
     Options result(schema);
     std::map<std::string, std::string> given;

@@ -40,6 +40,9 @@ std::vector<Effective> effective(const Schema& schema, const Structs&... settled
     return all;
 }
 
+/// Returns 0.025 for "2.5%" or "2.5 %", the value of this option. Throws OptionError for any other.
+double fraction(const std::string& option, const std::string& text);
+
 /// The options of one program run, as given. Constant.
 class Options {
   public:

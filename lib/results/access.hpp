@@ -82,8 +82,8 @@ inline constexpr std::int64_t kSchema = 1;
 /// The axis of a measurement with one value per run, which is stored as its summary alone.
 inline constexpr const char* kAxisOfRun = "run";
 /// Makes an empty results file, replacing any file at `path`. Leaves it open, so that the first run
-/// uses the rest of the root group's block of HDF5 metadata. `created_utc` "": now.
-hdf5::File create_empty(const std::filesystem::path& path, const std::string& created_utc = "");
+/// uses the rest of the root group's block of HDF5 metadata.
+hdf5::File create_empty(const std::filesystem::path& path);
 
 /// Whether `name` can name an object in HDF5, where '/' separates paths and '.' is the group
 /// itself.
@@ -96,7 +96,7 @@ void check_schema(const hdf5::File& file);
 /// samples do not fit their columns.
 void store(const hdf5::Group& runs, const Run& run);
 
-/// Upper bound of the bytes that store() adds to the file.
-std::uint64_t stored_bytes_at_most(const Run& run);
+/// Upper bound of HDF5's metadata, which grows in blocks of up to 64 KiB.
+inline constexpr std::uint64_t kMetadataBytes = 256 << 10;
 
 }  // namespace ranklab::results

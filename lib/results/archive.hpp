@@ -1,4 +1,4 @@
-// Checks, merges and prunes results files. Runs are copied as HDF5 objects, which keeps data of
+// Checks and merges results files. Runs are copied as HDF5 objects, which keeps data of
 // other ranklab versions. A changed file is replaced under its lock, as by ResultFile::append.
 #pragma once
 
@@ -27,13 +27,11 @@ Inspection inspect(const std::filesystem::path& file);
 struct Merged {
     std::filesystem::path file;
     std::size_t added = 0;
-    std::size_t known = 0;  ///< runs that were in the output already, id and contents
-    std::vector<std::string> renamed = {};  ///< new ids of runs whose id was taken
+    std::size_t known = 0;  ///< runs whose id was in the output already
 };
 
-/// Appends the runs of `files` to `out`, ordered by their start, and skips runs that `out` has. A
-/// run with the id of another run gets a new id. Creates `out` if it is missing. Any error leaves
-/// `out` unchanged.
+/// Appends the runs of `files` to `out`, ordered by their start, and skips runs whose id `out` has.
+/// Creates `out` if it is missing. Any error leaves `out` unchanged.
 std::vector<Merged> merge(const std::filesystem::path& out,
                           const std::vector<std::filesystem::path>& files,
                           double lock_timeout_s = kLockTimeout);
@@ -41,9 +39,5 @@ std::vector<Merged> merge(const std::filesystem::path& out,
 /// Writes the runs with these ids into the new file `out`. Throws OptionError if `out` exists.
 void export_runs(const std::filesystem::path& file, const std::set<std::string>& ids,
                  const std::filesystem::path& out, double lock_timeout_s = kLockTimeout);
-
-/// Removes the runs with these ids, and frees their disk space.
-void remove_runs(const std::filesystem::path& file, const std::set<std::string>& ids,
-                 double lock_timeout_s = kLockTimeout);
 
 }  // namespace ranklab::results

@@ -136,37 +136,18 @@ void store_attributes(const hdf5::Group& group, const Run& run) {
     store_text(group, "warnings_json", warnings_to_json(run.warnings));
 }
 
-// An incompressible chunk takes a little more than its samples.
-std::uint64_t sample_bytes(const Measurement& m) {
-    const std::uint64_t bytes = sizeof(double) * (m.samples.size() + m.warmup.size());
-    return bytes + bytes / 64;
-}
-
-std::uint64_t table_bytes(const std::vector<hdf5::Column>& columns) {
-    std::uint64_t bytes = 1024;
-    for (const auto& [name, values] : columns) {
-        std::size_t width = sizeof(double);
-        if (const auto* texts = std::get_if<std::vector<std::string>>(&values))
-            for (const auto& entry : *texts) width = std::max(width, entry.size());
-        bytes +=
-            128 + name.size() + width * std::visit([](const auto& v) { return v.size(); }, values);
-    }
-    return bytes;
-}
-
 }  // namespace
 
 bool is_link_name(const std::string& name) {
     return !name.empty() && name != "." && name.find('/') == std::string::npos;
 }
 
-hdf5::File create_empty(const std::filesystem::path& path, const std::string& created_utc) {
+hdf5::File create_empty(const std::filesystem::path& path) {
     hdf5::File file = hdf5::File::create(path);
     const hdf5::Group root = file.root();
     root.set_int("ranklab_schema", kSchema);
-    root.set_text("created_utc",
-                  created_utc.empty() ? base::utc_iso(std::time(nullptr)) : created_utc);
-    root.create_large_group("runs");
+    root.set_text("created_utc", base::utc_iso(std::time(nullptr)));
+    root.create_group("runs");
     return file;
 }
 
@@ -178,16 +159,6 @@ void store(const hdf5::Group& runs, const Run& run) {
     hdf5::write_table(group, "hosts", columns_of(run.hosts));
     store_samples(group, run.measurements);
     store_tables(group, run.tables);
-}
-
-std::uint64_t stored_bytes_at_most(const Run& run) {
-    std::uint64_t bytes = 256 << 10;  // HDF5's metadata, which grows in blocks of up to 64 KiB
-    bytes += run.argv.size() + run.label.size() + config_to_json(run.config).size() +
-             context_to_json(run.context).size() + warnings_to_json(run.warnings).size();
-    bytes += table_bytes(columns_of(run.measurements)) + table_bytes(columns_of(run.hosts));
-    for (const auto& m : run.measurements) bytes += 4096 + sample_bytes(m) + m.axis.size();
-    for (const auto& table : run.tables) bytes += table_bytes(table.columns);
-    return bytes;
 }
 
 namespace {
@@ -208,10 +179,12 @@ void write_runs(const StagedFile& staged, bool fresh, std::span<const Run> runs)
     file.close();
 }
 
+// Upper bound of the bytes that write_runs() adds to a file.
 std::uint64_t room_for(std::span<const Run> runs) {
-    std::uint64_t bytes = 0;
-    for (const auto& run : runs) bytes += stored_bytes_at_most(run);
-    return bytes;
+    const std::lock_guard lock(hdf5::library_mutex());
+    const auto file = hdf5::File::create_in_memory();
+    for (const auto& run : runs) store(file.root(), run);
+    return file.image().size() + kMetadataBytes;
 }
 
 // Files to try: in the folder of `output`, then in the system's folder for temporary files.
@@ -264,7 +237,7 @@ void ResultFile::check_writable(std::uint64_t expected_bytes) const {
     }
     check_lock_file(target);
     base::make_folders(target.parent_path());
-    const std::uint64_t room = expected_bytes + stored_bytes_at_most({});
+    const std::uint64_t room = expected_bytes + kMetadataBytes;
     check_free_space(target, size + room);
     StagedFile trial(target);  // throws if the folder is not writable
     trial.reserve(room);

@@ -32,6 +32,10 @@ double normal_quantile(double p) {
     return bm::quantile(Normal(), p);
 }
 
+double student_cdf(double t, double degrees) {
+    return bm::cdf(StudentsT(degrees), t);
+}
+
 double student_quantile(double p, double degrees) {
     return bm::quantile(StudentsT(degrees), p);
 }

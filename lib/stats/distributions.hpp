@@ -8,7 +8,8 @@ namespace ranklab::stats {
 double normal_cdf(double z);
 /// The inverse of normal_cdf: infinite at 0 and 1, NaN outside.
 double normal_quantile(double p);
-/// The next two functions need `degrees` (of freedom) above 0.
+/// The next three functions need `degrees` (of freedom) above 0.
+double student_cdf(double t, double degrees);
 double student_quantile(double p, double degrees);
 double chi_square_quantile(double p, double degrees);
 

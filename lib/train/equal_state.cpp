@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <unordered_set>
 #include <utility>
 
@@ -51,13 +50,12 @@ void take_optimizer(const nn::Model& model, Optimizer& optimizer, comm::Communic
 
 std::uint64_t hash_of(const std::vector<torch::Tensor>& tensors) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
-    const auto add = [&hash](const torch::Tensor& tensor) {
+    for (const auto& tensor : tensors) {
         const torch::Tensor dense = tensor.detach().cpu().contiguous();
         const auto* bytes = static_cast<const unsigned char*>(dense.const_data_ptr());
         for (std::size_t i = 0; i < dense.nbytes(); ++i)
             hash = (hash ^ bytes[i]) * 0x100000001b3ULL;
-    };
-    for (const auto& tensor : tensors) add(tensor);
+    }
     return hash;
 }
 
@@ -124,26 +122,10 @@ void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* sc
     if (scaler != nullptr) scaler->load(comm::broadcast_text(control, scaler->save(), 0));
 }
 
-BufferSync::BufferSync(const nn::Model& model, comm::Communicator& comm) : comm_(comm) {
-    std::map<torch::Dtype, Group> by_type;
-    for (const auto& buffer : model.buffers())
-        by_type[buffer.scalar_type()].buffers.push_back(buffer);
-    for (auto& [type, group] : by_type) groups_.push_back(std::move(group));
-}
-
 void BufferSync::broadcast() {
-    const torch::NoGradGuard no_gradients;
-    for (auto& group : groups_) {
-        std::vector<torch::Tensor> rows;
-        for (const auto& buffer : group.buffers) rows.push_back(buffer.reshape({-1}));
-        group.flat = torch::cat(rows);
-        comm_.broadcast(view_of(group.flat), 0);
-        std::int64_t begin = 0;
-        for (auto& buffer : group.buffers) {
-            buffer.copy_(group.flat.narrow(0, begin, buffer.numel()).view_as(buffer));
-            begin += buffer.numel();
-        }
-    }
+    const auto pieces = flattened_pieces(buffers_);
+    for (const auto& piece : pieces) comm_.broadcast(view_of(piece), 0);
+    copy_pieces(pieces, buffers_);
 }
 
 std::vector<at::Generator> default_generators(torch::Device device) {

@@ -46,18 +46,15 @@ void take_state_of_rank_0(nn::Model& model, Optimizer& optimizer, GradScaler* sc
 class BufferSync {
   public:
     /// Keeps references to the model's buffers and to `comm`.
-    BufferSync(const nn::Model& model, comm::Communicator& comm);
-    /// Broadcasts rank 0's buffers, once per element type, as DistributedDataParallel does before
-    /// each forward.
+    BufferSync(const nn::Model& model, comm::Communicator& comm)
+        : comm_(comm), buffers_(model.buffers()) {}
+    /// Broadcasts rank 0's buffers in pieces of one element type each, as DistributedDataParallel
+    /// does before each forward.
     void broadcast();
 
   private:
-    struct Group {
-        std::vector<torch::Tensor> buffers;
-        torch::Tensor flat;
-    };
     comm::Communicator& comm_;
-    std::vector<Group> groups_;
+    std::vector<torch::Tensor> buffers_;
 };
 
 /// The generators that a model on `device` draws from: torch's default ones of the CPU and of the

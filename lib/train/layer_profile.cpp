@@ -9,8 +9,6 @@
 #include <memory>
 #include <span>
 
-#include "nn/products.hpp"
-
 namespace ranklab::train {
 namespace {
 
@@ -100,11 +98,10 @@ LayerProfile::LayerProfile(const nn::Model& model, base::PhaseSink& sink,
                            std::function<void()> wait)
     : sink_(sink),
       wait_(std::move(wait)),
-      handle_(at::addThreadLocalCallback(
-          at::RecordFunctionCallback(Hooks::before, Hooks::after)
-              .needsInputs(true)
-              .needsOutputs(true)
-              .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION}))) {
+      callbacks_(at::RecordFunctionCallback(Hooks::before, Hooks::after)
+                     .needsInputs(true)
+                     .needsOutputs(true)
+                     .scopes({at::RecordScope::FUNCTION, at::RecordScope::BACKWARD_FUNCTION})) {
     std::map<std::string, std::size_t> owners;
     for (const auto& item : model.named_parameters()) {
         const std::string name = owner_of(item.key());
@@ -125,7 +122,6 @@ LayerProfile::LayerProfile(const nn::Model& model, base::PhaseSink& sink,
 LayerProfile::~LayerProfile() {
     c10::AutogradState::get_tls_state().set_multithreading_enabled(true);
     profiled = nullptr;
-    at::removeCallback(handle_);
 }
 
 void LayerProfile::enter(base::Phase phase) {

@@ -2,8 +2,6 @@
 // and the operations after it until the next one, or attention (scaled_dot_product_attention).
 #pragma once
 
-#include <ATen/record_function.h>
-
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -17,6 +15,7 @@
 #include "base/handle.hpp"
 #include "base/phase.hpp"
 #include "nn/model.hpp"
+#include "nn/products.hpp"
 
 namespace ranklab::train {
 
@@ -77,7 +76,7 @@ class LayerProfile final : public base::PhaseSink, base::Immovable {
     bool counts_products_ = false;
     base::Clock::time_point since_, backward_began_;
     std::int64_t batches_ = 0;
-    at::CallbackHandle handle_;
+    nn::OperationCallbacks callbacks_;
 };
 
 }  // namespace ranklab::train

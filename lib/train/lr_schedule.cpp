@@ -20,6 +20,20 @@ std::size_t index_of(const std::vector<std::string>& names, const std::string& n
     return static_cast<std::size_t>(found - names.begin());
 }
 
+double scaled_lr(const LrSettings& settings) {
+    const double ratio =
+        static_cast<double>(settings.global_batch) / static_cast<double>(settings.base_batch);
+    switch (settings.scaling) {
+        case LrScaling::sqrt:
+            return settings.lr * std::sqrt(ratio);
+        case LrScaling::linear:
+            return settings.lr * ratio;
+        case LrScaling::none:
+            break;
+    }
+    return settings.lr;
+}
+
 }  // namespace
 
 const std::vector<std::string>& lr_shape_names() {
@@ -44,32 +58,9 @@ bool is_cosine(LrShape shape) {
     return shape == LrShape::cosine || shape == LrShape::cosine_published;
 }
 
-double step_lr(double base, double gamma, std::int64_t epoch) {
-    return base * std::pow(gamma, static_cast<double>(epoch));
-}
-
-double scaled_lr(double lr, LrScaling scaling, std::int64_t global_batch, std::int64_t base_batch) {
-    const double ratio = static_cast<double>(global_batch) / static_cast<double>(base_batch);
-    switch (scaling) {
-        case LrScaling::sqrt:
-            return lr * std::sqrt(ratio);
-        case LrScaling::linear:
-            return lr * ratio;
-        case LrScaling::none:
-            break;
-    }
-    return lr;
-}
-
-std::int64_t published_total_steps(std::int64_t epochs, std::int64_t samples,
-                                   std::int64_t global_batch) {
-    return epochs * (samples / global_batch);
-}
-
 LrSchedule::LrSchedule(const LrSettings& settings)
     : settings_(settings),
-      initial_(
-          scaled_lr(settings.lr, settings.scaling, settings.global_batch, settings.base_batch)),
+      initial_(scaled_lr(settings)),
       warmup_(settings.scaling != LrScaling::none && settings.global_batch > settings.base_batch
                   ? settings.warmup_steps
                   : 0) {
@@ -96,7 +87,7 @@ double LrSchedule::rate(std::int64_t made, std::int64_t epoch) const {
         case LrShape::none:
             return ramp * initial_;
         case LrShape::step:
-            return ramp * step_lr(initial_, settings_.gamma, epoch);
+            return ramp * (initial_ * std::pow(settings_.gamma, static_cast<double>(epoch)));
         case LrShape::cosine_published:
             return step < warmup_ ? ramp * initial_ : cosine(after, total);
         case LrShape::cosine:
@@ -105,19 +96,6 @@ double LrSchedule::rate(std::int64_t made, std::int64_t epoch) const {
     if (step <= warmup_) return ramp * initial_;
     if (step >= settings_.total_steps) return settings_.end_lr;
     return cosine(after, total - static_cast<double>(warmup_));
-}
-
-LrRange lr_range(const LrSchedule& schedule, std::int64_t steps) {
-    // Extremes of warm-up and cosines lie at these steps only.
-    const std::int64_t warmup = schedule.warmup_steps();
-    const std::int64_t total = schedule.total_steps();
-    LrRange range{.first = schedule.rate(0, 0), .highest = 0, .last = schedule.rate(steps - 1, 0)};
-    for (const std::int64_t made :
-         {std::int64_t{0}, warmup - 1, warmup, total - 1, total + warmup - 1, steps - 1}) {
-        if (made >= 0 && made < steps)
-            range.highest = std::max(range.highest, schedule.rate(made, 0));
-    }
-    return range;
 }
 
 }  // namespace ranklab::train

@@ -10,7 +10,7 @@ namespace ranklab::train {
 
 enum class LrShape {
     none,  ///< constant
-    step,  ///< x gamma^epoch
+    step,  ///< x gamma^epoch, as PyTorch's StepLR(step_size = 1, gamma)
     /// Half a cosine from the end of the warm-up to end_lr at the last step.
     cosine,
     cosine_published  ///< as in the U-Net tutorial's code: never reaches end_lr after a warm-up
@@ -52,7 +52,6 @@ class LrSchedule {
     double initial() const { return initial_; }
     /// 0 unless the rate is scaled and the global batch is above the base batch.
     std::int64_t warmup_steps() const { return warmup_; }
-    std::int64_t total_steps() const { return settings_.total_steps; }
 
   private:
     double cosine(double numerator, double denominator) const;
@@ -61,21 +60,5 @@ class LrSchedule {
     double initial_;
     std::int64_t warmup_;
 };
-
-/// First, highest and last rate within `steps` steps, to show before the run. Leaves out
-/// LrShape::step's decay per epoch.
-struct LrRange {
-    double first = 0, highest = 0, last = 0;
-};
-LrRange lr_range(const LrSchedule& schedule, std::int64_t steps);
-
-/// PyTorch's StepLR(step_size = 1, gamma): base * gamma^epoch.
-double step_lr(double base, double gamma, std::int64_t epoch);
-
-double scaled_lr(double lr, LrScaling scaling, std::int64_t global_batch, std::int64_t base_batch);
-
-/// The length of the published cosine: epochs x floor(samples / global batch).
-std::int64_t published_total_steps(std::int64_t epochs, std::int64_t samples,
-                                   std::int64_t global_batch);
 
 }  // namespace ranklab::train

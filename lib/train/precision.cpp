@@ -1,6 +1,5 @@
 #include "train/precision.hpp"
 
-#include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
 #include <fmt/format.h>
@@ -73,12 +72,6 @@ torch::Dtype parameter_type(Precision precision) {
     return precision == Precision::fp64 ? torch::kDouble : torch::kFloat;
 }
 
-void check_precision(Precision precision, torch::DeviceType device) {
-    if (precision == Precision::tf32 && device == torch::kCPU)
-        throw base::OptionError("tf32 needs NVIDIA's tensor cores; use a GPU, or another precision",
-                                {"precision fp32", "precision bf16", "device cuda"});
-}
-
 std::shared_ptr<nn::Model> in_precision(std::shared_ptr<nn::Model> model, Precision precision,
                                         torch::DeviceType device) {
     if (precision == Precision::bf16)
@@ -109,11 +102,6 @@ double rounding_bound(Precision precision, torch::DeviceType device) {
     throw base::Error("internal: unknown precision");
 }
 
-void allow_tf32(bool allow) {
-    at::globalContext().setAllowTF32CuDNN(allow);
-    at::globalContext().setAllowTF32CuBLAS(allow);
-}
-
 torch::Tensor channels_last(const torch::Tensor& tensor) {
     if (tensor.dim() == 4) return tensor.contiguous(torch::MemoryFormat::ChannelsLast);
     if (tensor.dim() == 5) return tensor.contiguous(torch::MemoryFormat::ChannelsLast3d);
@@ -137,9 +125,9 @@ torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {
 }
 
 bool GradScaler::step(const std::vector<torch::Tensor>& parameters, Optimizer& optimizer,
-                      const std::function<bool(bool)>& any_rank) {
+                      const std::function<double(double)>& sum) {
     bool found_inf = unscale(parameters);
-    if (any_rank) found_inf = any_rank(found_inf);
+    if (sum) found_inf = sum(found_inf ? 1 : 0) > 0;
     if (!found_inf) optimizer.step();
     update(found_inf);
     return !found_inf;

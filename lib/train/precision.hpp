@@ -26,9 +26,6 @@ Precision precision_named(const std::string& name);
 /// The type of parameters, gradients and input.
 torch::Dtype parameter_type(Precision precision);
 
-/// Throws OptionError if the kind of device lacks this arithmetic.
-void check_precision(Precision precision, torch::DeviceType device);
-
 /// Returns `model`; for bf16 and fp16 a decorator that computes forward and loss under autocast,
 /// and caches the cast parameters for one forward, as torch.autocast does.
 std::shared_ptr<nn::Model> in_precision(std::shared_ptr<nn::Model> model, Precision precision,
@@ -41,10 +38,6 @@ double rounding_bound(Precision precision, torch::DeviceType device);
 /// The loss factor in the checks before the first step: 1024 in fp16, where gradients below 6e-8
 /// would become 0 and larger factors may overflow; otherwise 1.
 double gate_scale(Precision precision);
-
-/// Sets for the process whether fp32 products on a GPU use TF32. LibTorch's default: convolutions
-/// use TF32, matrix products do not.
-void allow_tf32(bool allow);
 
 // Channels-last memory format (NHWC, NDHWC), which tensor cores and oneDNN's convolutions take
 // without reordering. Sizes and values do not change.
@@ -108,10 +101,10 @@ class GradScaler {
     /// loss x scale, at least in fp32, for backward.
     torch::Tensor scaled(const torch::Tensor& loss) const;
     /// Divides the parameters' gradients in place, makes the optimizer's step if all are finite,
-    /// and adapts the scale. Returns whether it made the step. Blocks on the device. `any_rank`: if
-    /// ranks hold different gradients, tells all whether one has found an inf or NaN.
+    /// and adapts the scale. Returns whether it made the step. Blocks on the device. `sum`: if
+    /// ranks hold different gradients, sums over ranks how many have found an inf or NaN.
     bool step(const std::vector<torch::Tensor>& parameters, Optimizer& optimizer,
-              const std::function<bool(bool)>& any_rank = {});
+              const std::function<double(double)>& sum = {});
 
     double scale() const { return static_cast<double>(scale_); }
     /// Steps since the scale last changed.

@@ -32,19 +32,19 @@ bool is_streamed(const comm::BufferView& buffer) {
 class Reduction {
   public:
     Reduction(comm::Communicator& comm, comm::BufferView buffer, Transfer transfer,
-              std::size_t piece_bytes, const std::function<comm::Request()>& start)
+              std::size_t piece_bytes, const std::optional<comm::Transfer>& other)
         : comm_(comm),
           rest_(buffer),
+          other_(other),
           transfer_(is_streamed(buffer) ? Transfer::background : transfer) {
         const std::size_t piece =
             is_streamed(buffer) ? buffer.count : piece_bytes / comm::size_of(buffer.dtype);
         piece_ = std::max<std::size_t>(1, piece);
-        if (start) {
-            rest_.count = 0;
-            transfer_ = Transfer::background;
-            request_ = start();
-        } else if (transfer_ == Transfer::blocking)
+        if (other_) rest_.count = 0;
+        if (transfer_ == Transfer::blocking)
             request_ = comm_.start_allreduce({&here_, 1, comm::DType::u8}, comm::ReduceOp::max);
+        else if (other_)
+            request_ = comm_.start(*other_);
         else
             start_piece();
     }
@@ -58,6 +58,7 @@ class Reduction {
         }
         if (!request_.test()) return false;
         moving_ = Clock::now();
+        if (other_) comm_.run(*other_);
         while (rest_.count > 0) comm_.allreduce(next_piece(), comm::ReduceOp::sum);
         return true;
     }
@@ -96,6 +97,7 @@ class Reduction {
 
     comm::Communicator& comm_;
     comm::BufferView rest_;
+    std::optional<comm::Transfer> other_;
     Transfer transfer_;
     std::size_t piece_ = 1;
     std::uint8_t here_ = 1;
@@ -105,6 +107,11 @@ class Reduction {
     comm::Request request_;
 };
 
+const char* name_of(const std::optional<comm::Transfer>& other) {
+    if (!other) return "reduce a bucket";
+    return other->operation == comm::Operation::allgather ? "gather a bucket" : "scatter a bucket";
+}
+
 std::size_t piece_of(Transfer transfer, std::size_t wanted) {
     if (wanted > 0) return wanted;
     return transfer == Transfer::blocking ? kBlockingPieceBytes : kBackgroundPieceBytes;
@@ -112,18 +119,20 @@ std::size_t piece_of(Transfer transfer, std::size_t wanted) {
 
 }  // namespace
 
-// The queue and, with Progress::thread, its thread. Only one thread calls MPI: that thread, or
-// otherwise the caller of push, poll and finish.
+// The queue and, with Progress::thread and waiting, its thread. Only one thread calls MPI: that
+// thread, or otherwise the caller of push, poll and finish.
 class ReductionQueue::Worker {
   public:
     Worker(comm::Communicator& comm, Progress progress, Transfer transfer, std::size_t piece_bytes,
            std::size_t most_under_way)
         : comm_(comm),
           progress_(progress),
+          threaded_(progress == Progress::thread || progress == Progress::waiting),
           transfer_(transfer),
           piece_bytes_(piece_of(transfer, piece_bytes)),
-          most_under_way_(most_under_way) {
-        if (progress_ == Progress::thread) thread_ = std::thread([this] { serve(); });
+          // A blocking operation must not be called between the starts of two others.
+          most_under_way_(transfer == Transfer::blocking ? 1 : most_under_way) {
+        if (threaded_) thread_ = std::thread([this] { serve(); });
     }
     // Reductions are still under way here only if an error is ending the job. Abandons them instead
     // of waiting: the other ranks may never take part.
@@ -143,19 +152,19 @@ class ReductionQueue::Worker {
     void begin_step() {
         const std::lock_guard lock(mutex_);
         stamps_.clear();
-        next_ = started_ = 0;
+        next_ = started_ = wanted_ = 0;
         hurry_ = false;
     }
     void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done,
-              std::function<comm::Request()> start) {
+              const std::optional<comm::Transfer>& other) {
         const auto now = Clock::now();
         {
             const std::lock_guard lock(mutex_);
-            waiting_.push_back({buffer, std::move(done), std::move(start), nullptr});
+            waiting_.push_back({buffer, std::move(done), other, nullptr});
             stamps_.push_back(
                 {.bytes = buffer.bytes(), .ready = now, .start = {}, .moving = {}, .end = {}});
         }
-        if (progress_ == Progress::thread)
+        if (threaded_)
             changed_.notify_all();
         else
             start_what_may();
@@ -167,14 +176,12 @@ class ReductionQueue::Worker {
         {
             const std::lock_guard lock(mutex_);
             hurry_ = true;
+            wanted_ = stamps_.size();
         }
         changed_.notify_all();
     }
     void wait(std::size_t count) {
-        if (progress_ == Progress::thread) {
-            wait_for_thread(count);
-            return;
-        }
+        if (threaded_) return wait_for_thread(count);
         for (start_what_may(); next_ < count; start_what_may()) {
             {
                 const base::Annotation mark("reduce a bucket");
@@ -189,7 +196,7 @@ class ReductionQueue::Worker {
     struct Task {
         comm::BufferView buffer;
         std::function<void(std::exception_ptr)> done;
-        std::function<comm::Request()> start;
+        std::optional<comm::Transfer> other;
         std::unique_ptr<Reduction> reduction;
         std::unique_ptr<base::Annotation> mark = {};  // shows the reduction in a trace
     };
@@ -197,6 +204,9 @@ class ReductionQueue::Worker {
     // mutex_ must be locked.
     bool next_may_start() const {
         if (waiting_.empty()) return false;
+        if (progress_ == Progress::waiting && started_ >= wanted_ &&
+            !is_streamed(waiting_.front().buffer))
+            return false;
         return under_way_.size() < most_under_way_ ||
                (is_streamed(waiting_.front().buffer) && is_streamed(under_way_.back().buffer));
     }
@@ -209,10 +219,10 @@ class ReductionQueue::Worker {
             stamps_[started_++].start = Clock::now();
             lock.unlock();
             Task& task = under_way_.back();
-            if (progress_ == Progress::thread && base::annotation_hooks.load() != nullptr)
-                task.mark = std::make_unique<base::Annotation>("reduce a bucket");
+            if (threaded_ && base::annotation_hooks.load() != nullptr)
+                task.mark = std::make_unique<base::Annotation>(name_of(task.other));
             task.reduction = std::make_unique<Reduction>(comm_, task.buffer, transfer_,
-                                                         piece_bytes_, task.start);
+                                                         piece_bytes_, task.other);
             lock.lock();
         }
     }
@@ -243,11 +253,13 @@ class ReductionQueue::Worker {
     }
 
     void wait_for_thread(std::size_t count) {
-        hurry();
         std::unique_lock lock(mutex_);
+        hurry_ = true;
+        wanted_ = std::max(wanted_, count);
+        changed_.notify_all();
         changed_.wait(lock, [&] { return next_ >= count || failure_; });
         if (failure_) std::rethrow_exception(failure_);
-        if (next_ < stamps_.size()) hurry_ = false;
+        hurry_ = false;
     }
     void serve() {
         // Lets Linux lengthen a sleep by 1 us at most; the default is 50 us.
@@ -263,7 +275,7 @@ class ReductionQueue::Worker {
     bool wait_for_work() {
         if (!under_way_.empty()) return !nap_or_end();
         std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+        changed_.wait(lock, [this] { return ends_ || next_may_start(); });
         return !ends_;
     }
     bool nap_or_end() {
@@ -288,6 +300,7 @@ class ReductionQueue::Worker {
 
     comm::Communicator& comm_;
     Progress progress_;
+    bool threaded_;
     Transfer transfer_;
     std::size_t piece_bytes_, most_under_way_;
 
@@ -297,6 +310,7 @@ class ReductionQueue::Worker {
     std::vector<ReductionStamp> stamps_;
     std::size_t next_ = 0;     // first reduction that is not complete
     std::size_t started_ = 0;  // first reduction that is not started
+    std::size_t wanted_ = 0;   // the caller waits for this many
     bool hurry_ = false;       // the caller only waits
     bool ends_ = false;
     std::exception_ptr failure_;
@@ -315,8 +329,8 @@ void ReductionQueue::begin_step() {
     worker_->begin_step();
 }
 void ReductionQueue::push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done,
-                          std::function<comm::Request()> start) {
-    worker_->push(buffer, std::move(done), std::move(start));
+                          const std::optional<comm::Transfer>& other) {
+    worker_->push(buffer, std::move(done), other);
 }
 void ReductionQueue::hurry() {
     worker_->hurry();

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -18,6 +19,8 @@ enum class Progress {
     none,
     poll,    ///< backward, each time a gradient is ready
     thread,  ///< a thread, which sleeps between polls
+    /// A thread that works only while the caller waits, so that it takes no core from compute.
+    waiting,
 };
 
 /// Which allreduce sums a buffer.
@@ -63,10 +66,10 @@ class ReductionQueue {
     /// Adds this rank's complete part of the next reduction. All ranks must push the same buffers
     /// in the same order. It starts once fewer than `most_under_way` are under way; in device
     /// memory at once, in stream order. The buffer must not be used until finish() returns. Calls
-    /// `done` once the buffer is summed or the reduction has failed. `start` starts another
-    /// operation than the sum on the same communicator.
+    /// `done` once the buffer is summed or the reduction has failed. `other`: an
+    /// operation in place of the sum of `buffer`.
     void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done = {},
-              std::function<comm::Request()> start = {});
+              const std::optional<comm::Transfer>& other = {});
     /// Tells the thread that the caller only waits from now on, so that the thread stops sleeping.
     void hurry();
     /// Drives progress with Progress::poll; otherwise does nothing.

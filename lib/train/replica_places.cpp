@@ -15,12 +15,7 @@ namespace ranklab::train {
 ReplicaPlaces::ReplicaPlaces(std::vector<torch::Device> devices,
                              const c10::impl::DeviceGuardImplInterface* guard)
     : devices_(std::move(devices)), guard_(guard) {
-    if (devices_.empty())
-        throw base::Error("internal: data parallelism needs at least one replica");
     const auto type = devices_.front().type();
-    if (std::any_of(devices_.begin(), devices_.end(),
-                    [&](const auto& d) { return d.type() != type; }))
-        throw base::Error("internal: replicas on devices of several kinds");
     if (type == torch::kCPU) return;
     if (guard_ == nullptr) guard_ = c10::impl::getDeviceGuardImpl(type);
     streams_.push_back(guard_->getStream(devices_.front()));
@@ -42,14 +37,6 @@ void ReplicaPlaces::enter(std::size_t replica) const {
     if (!on_gpus()) return;
     guard_->setDevice(devices_[replica]);
     for (const auto& stream : streams_) guard_->exchangeStream(stream);
-}
-
-std::string placement(const ReplicaPlaces& places) {
-    std::vector<std::string> parts;
-    for (std::size_t r = 0; r < places.count(); ++r)
-        parts.push_back(
-            fmt::format("replica {} on GPU {}", r, static_cast<int>(places.device(r).index())));
-    return base::join(parts, ", ");
 }
 
 namespace {

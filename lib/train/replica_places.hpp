@@ -34,8 +34,6 @@ class ReplicaPlaces : base::Immovable {
     void enter(std::size_t replica) const;
 
     bool on_gpus() const { return !streams_.empty(); }
-    std::size_t count() const { return devices_.size(); }
-    torch::Device device(std::size_t replica) const { return devices_[replica]; }
 
   private:
     std::vector<torch::Device> devices_;
@@ -43,9 +41,6 @@ class ReplicaPlaces : base::Immovable {
     std::vector<c10::Stream> streams_;  // empty on the CPU
     std::vector<c10::Stream> before_;   // the constructing thread's, to be restored
 };
-
-/// "replica 0 on GPU 0, replica 1 on GPU 1".
-std::string placement(const ReplicaPlaces& places);
 
 /// Divides `cores` (each a list of hardware threads) among `replicas` in consecutive groups.
 /// Returns an empty list if there are fewer cores than replicas: with binding, two replicas could

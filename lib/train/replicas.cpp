@@ -20,14 +20,13 @@ namespace {
 
 // Makes replicas 1, 2, ... and restores the generators' states: making a model seeds the generators
 // from which replica 0's dropout draws.
-std::vector<std::shared_ptr<nn::Model>> make_others(const ReplicaSetup& setup) {
-    auto generators = default_generators(setup.devices.front());
-    std::vector<torch::Tensor> states;
-    for (const auto& generator : generators) states.push_back(generator.get_state());
+std::vector<std::shared_ptr<nn::Model>> make_others(const nn::Model& model,
+                                                    const ReplicaSetup& setup) {
+    StateSnapshot rewind(model, default_generators(setup.devices.front()));
     std::vector<std::shared_ptr<nn::Model>> models;
     for (std::size_t replica = 1; replica < setup.devices.size(); ++replica)
         models.push_back(setup.make(setup.devices[replica]));
-    for (std::size_t i = 0; i < generators.size(); ++i) generators[i].set_state(states[i]);
+    rewind();
     return models;
 }
 
@@ -67,7 +66,7 @@ DataParallel::DataParallel(nn::Model& model, const ReplicaSetup& setup, Optimize
       places_(setup.devices),
       coalesces_(setup.coalesces || places_.on_gpus()),
       threads_(setup.devices.size(), setup.threads, setup.cores) {
-    const auto others = make_others(setup);
+    const auto others = make_others(model, setup);
     for (std::size_t r = 0; r < setup.devices.size(); ++r) {
         Replica replica{.model = r == 0 ? &model : others[r - 1].get(),
                         .own = r == 0 ? nullptr : others[r - 1],

@@ -36,6 +36,22 @@ std::int64_t shard_size(std::int64_t elements, int ranks) {
     return (elements + ranks - 1) / ranks;
 }
 
+// Sums the ranks' parts in their order. In the queue's thread, on which LibTorch would start a
+// second team of threads.
+void sum_parts(const comm::BufferView& parts, const comm::BufferView& sum, bool adds) {
+    comm::visit_type(sum.dtype, [&](auto value) {
+        using T = decltype(value);
+        const auto* part = static_cast<const T*>(parts.data);
+        auto* const out = static_cast<T*>(sum.data);
+        for (std::size_t first = 0; first < parts.count; first += sum.count, part += sum.count)
+            if (first == 0 && !adds)
+                std::copy_n(part, sum.count, out);
+            else
+                for (std::size_t i = 0; i < sum.count; ++i)
+                    out[i] = static_cast<T>(out[i] + part[i]);
+    });
+}
+
 // Buckets in about backward's order (stages 1, 2), or blocks of layers (stage 3).
 BucketPlan plan_shards(const nn::Model& model, int stage, std::int64_t first_cap,
                        std::int64_t cap) {
@@ -51,16 +67,14 @@ BucketPlan plan_shards(const nn::Model& model, int stage, std::int64_t first_cap
 struct ShardedSync::Watch : base::Immovable {
     explicit Watch(ShardedSync& sync)
         : threads(c10::AutogradState::get_tls_state().get_multithreading_enabled()),
-          handle(at::addThreadLocalCallback(
-              at::RecordFunctionCallback(before).needsInputs(true).scopes(
-                  {at::RecordScope::FUNCTION}))) {
+          callbacks(at::RecordFunctionCallback(before).needsInputs(true).scopes(
+              {at::RecordScope::FUNCTION})) {
         watching = &sync;
         c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
     }
     ~Watch() {
         c10::AutogradState::get_tls_state().set_multithreading_enabled(threads);
         watching = nullptr;
-        at::removeCallback(handle);
     }
 
     static std::unique_ptr<at::ObserverContext> before(const at::RecordFunction& function) {
@@ -78,7 +92,7 @@ struct ShardedSync::Watch : base::Immovable {
     }
 
     bool threads;
-    at::CallbackHandle handle;
+    nn::OperationCallbacks callbacks;
 };
 
 ShardedBytes predict_bytes(const nn::Model& model, const ZeroConfig& zero, int ranks,
@@ -97,6 +111,7 @@ ShardedBytes predict_bytes(const nn::Model& model, const ZeroConfig& zero, int r
     ShardedBytes bytes{.parameters = shards * (zero.stage == 3 ? 1 : ranks),
                        .gradients = shards * (zero.stage >= 2 ? 1 : ranks),
                        .optimizer = shards * states};
+    bytes.blocks = largest * zero.landings;
     if (zero.stage >= 2) bytes.blocks += largest * (kMostUnsummed + 1);
     if (zero.stage == 3) bytes.blocks += largest * (1 + zero.prefetch_blocks);
     return bytes;
@@ -112,8 +127,9 @@ ShardedSync::ShardedSync(const nn::Model& model, const SyncSetup& setup, const Z
       begin_(parameters_.size()),
       filled_(parameters_.size()),
       gather_comm_(setup.data.split(0, rank_)),
-      gathers_(*gather_comm_, setup.progress, Transfer::background, 0, 2),
-      reductions_(setup.data, setup.progress, Transfer::background, 0, 2) {
+      gathers_(*gather_comm_, setup.progress, setup.transfer, 0, 2),
+      reductions_(setup.data, setup.progress, setup.transfer, 0,
+                  static_cast<std::size_t>(std::max(1, zero.landings))) {
     for (auto& members : plan_shards(model, zero.stage, setup.first_cap_bytes, setup.cap_bytes)) {
         buckets_.push_back(make_bucket(std::move(members)));
         const auto& whole = buckets_.back().whole;
@@ -121,6 +137,14 @@ ShardedSync::ShardedSync(const nn::Model& model, const SyncSetup& setup, const Z
         if (zero_.stage == 3) live_blocks_ += static_cast<std::int64_t>(whole.nbytes());
     }
     for (const auto& bucket : buckets_) add_parts(bucket);
+    owned_.sum = [this](double mine) {
+        return comm::reduced(setup_.control, mine, comm::ReduceOp::sum);
+    };
+    std::int64_t largest = 0;
+    for (const auto& bucket : buckets_) largest = std::max(largest, bucket.bytes() * ranks_);
+    for (int i = 0; i < zero.landings; ++i)
+        landings_.push_back(torch::empty({largest}, torch::kByte));
+    live_blocks_ += largest * std::ssize(landings_);
     reduce_order_ = reverse_order(buckets_.size());
     if (zero_.stage < 3) std::ranges::reverse(reduce_order_);
     hooks_ = std::make_unique<GradientHooks>(parameters_,
@@ -174,9 +198,9 @@ void ShardedSync::add_parts(const Bucket& bucket) {
             const auto row = shard.narrow(0, low - first, high - low);
             return parameters_[i].dim() >= 2 ? row.view({1, -1}) : row;
         };
-        parts_.push_back(part(bucket.shard));
+        owned_.tensors.push_back(part(bucket.shard));
         part_gradients_.push_back(part(bucket.shard_gradient));
-        owners_.push_back(i);
+        owned_.parameter_of.push_back(i);
     }
 }
 
@@ -187,7 +211,12 @@ BucketPlan ShardedSync::buckets() const {
     return plan;
 }
 
-void ShardedSync::begin_forward() {
+Owned ShardedSync::owned(const std::vector<torch::Tensor>&) const {
+    return owned_;
+}
+
+void ShardedSync::begin_forward(base::PhaseSink& phases) {
+    const auto mark = phases.phase(base::Phase::sync);
     if (pass_ == &backward_) end_backward();  // of a micro-batch before the last
     if (zero_.stage == 3 && agreed_) release_all();
     if (zero_.stage == 3 && !agreed_) {  // rank 0's parameters may have come meanwhile
@@ -205,8 +234,11 @@ void ShardedSync::begin_forward() {
 
 void ShardedSync::start_pass(Pass& pass) {
     pass_ = &pass;
+    records_anew_ = true;
     if (zero_.stage < 3) return;  // the gathers of the last update may be under way
     current_ = kNone;
+    for (std::size_t b = 0; b < buckets_.size(); ++b)
+        buckets_[b].visits = std::ranges::count(pass.uses, b);
     first_gather_ = fresh_ ? 0 : first_gather_ + started_;
     if (fresh_) gathers_.begin_step();
     started_ = awaited_ = 0;
@@ -222,6 +254,7 @@ void ShardedSync::see(const torch::Tensor& tensor) {
 void ShardedSync::use(std::size_t b) {
     buckets_[b].used = true;
     if (!agreed_) {
+        if (std::exchange(records_anew_, false)) pass_->uses.clear();  // an earlier micro-batch's
         if (pass_->uses.empty() || pass_->uses.back() != b) pass_->uses.push_back(b);
         return;
     }
@@ -238,7 +271,7 @@ void ShardedSync::use(std::size_t b) {
 
 // Stage 3: frees the block behind, waits for this one and starts to gather the next ones.
 void ShardedSync::enter(std::size_t b) {
-    if (current_ != kNone && !pass_->stays[current_]) release(buckets_[current_]);
+    if (current_ != kNone && --buckets_[current_].visits == 0) release(buckets_[current_]);
     current_ = b;
     const std::size_t place = pass_->place[b], next = place == kNone ? 0 : place + 1;
     if (!buckets_[b].resident && next <= started_)
@@ -273,9 +306,10 @@ void ShardedSync::start_gathers(const Pass& pass, std::size_t count) {
     while (started_ < std::min(count, pass.order.size())) {
         Bucket& bucket = buckets_[pass.order[started_++]];
         hold(bucket);
-        gathers_.push(view_of(bucket.whole), {}, [this, &bucket] {
-            return gather_comm_->start_allgather(view_of(bucket.shard), view_of(bucket.whole));
-        });
+        gathers_.push(view_of(bucket.whole), {},
+                      comm::Transfer{.operation = comm::Operation::allgather,
+                                     .send = view_of(bucket.shard),
+                                     .receive = view_of(bucket.whole)});
     }
 }
 
@@ -346,8 +380,10 @@ void ShardedSync::on_gradient_ready(std::size_t i) {
 
 void ShardedSync::need_gradient(Bucket& bucket) {
     if (bucket.gradient.defined()) return;
+    const auto begin = Clock::now();
     while (std::ssize(pushed_) - std::ptrdiff_t(collected_) >= kMostUnsummed)
         await_reductions(collected_ + 1);
+    if (pass_ != nullptr) exposed_s_ += base::seconds_since(begin);
     bucket.gradient = torch::empty({bucket.shard_size * ranks_}, bucket.shard.options());
     live_blocks_ += bucket.bytes() * ranks_;
     peak_blocks_ = std::max(peak_blocks_, live_blocks_);
@@ -361,25 +397,24 @@ void ShardedSync::push_next() {
         if (!filled_[i]) slot_of(bucket.gradient, i).zero_();  // not reached by this backward
         filled_[i] = false;
     }
-    const bool on_gpu = bucket.gradient.is_cuda();
-    if (on_gpu) bucket.landing = torch::empty_like(bucket.shard);
+    const bool adds = pushed_.size() >= buckets_.size();  // to the sum of earlier micro-batches
+    // Open MPI's non-blocking reduce_scatter sends the whole buffer to rank 0.
+    bucket.landing = on_gpu() ? torch::empty_like(bucket.shard)
+                              : landings_[pushed_.size() % landings_.size()]
+                                    .narrow(0, 0, bucket.bytes() * ranks_)
+                                    .view(bucket.shard.scalar_type());
     pushed_.push_back(b);
     reductions_.push(
         view_of(bucket.gradient),
-        [this](const std::exception_ptr& error) {
-            if (!error) ++reduced_;
+        [this, &bucket, adds](const std::exception_ptr& error) {
+            if (error) return;
+            if (!on_gpu()) sum_parts(view_of(bucket.landing), view_of(bucket.shard_gradient), adds);
+            ++reduced_;
         },
-        [this, &bucket, on_gpu] {
-            const auto send = view_of(bucket.gradient);
-            if (on_gpu)
-                return setup_.data.start_reduce_scatter(send, view_of(bucket.landing),
-                                                        comm::ReduceOp::sum);
-            // Open MPI's non-blocking reduce_scatter sends the whole buffer to rank 0.
-            bucket.landing = torch::empty_like(bucket.gradient);
-            return setup_.data.start({.operation = comm::Operation::alltoall,
-                                      .send = send,
-                                      .receive = view_of(bucket.landing)});
-        });
+        comm::Transfer{
+            .operation = on_gpu() ? comm::Operation::reduce_scatter : comm::Operation::alltoall,
+            .send = view_of(bucket.gradient),
+            .receive = view_of(bucket.landing)});
     if (next_ == reduce_order_.size()) reductions_.hurry();
 }
 
@@ -388,14 +423,14 @@ void ShardedSync::await_reductions(std::size_t count) {
     collect();
 }
 
-// Takes the sums that have arrived, and frees what was summed.
+// Frees what was summed; on a GPU takes the sums.
 void ShardedSync::collect() {
     const torch::NoGradGuard no_gradients;
     for (; collected_ < reduced_; ++collected_) {
         Bucket& bucket = buckets_[pushed_[collected_]];
-        const auto sum = bucket.landing.view({-1, bucket.shard_size}).sum(0);
-        const bool first = collected_ < buckets_.size();  // of the step's micro-batches
-        first ? bucket.shard_gradient.copy_(sum) : bucket.shard_gradient.add_(sum);
+        if (on_gpu())
+            collected_ < buckets_.size() ? bucket.shard_gradient.copy_(bucket.landing)
+                                         : bucket.shard_gradient.add_(bucket.landing);
         bucket.landing.reset();
         if (zero_.stage == 1) continue;
         bucket.gradient.reset();
@@ -407,18 +442,20 @@ void ShardedSync::end_backward() {
     const torch::NoGradGuard no_gradients;
     watch_.reset();
     if (failure_) std::rethrow_exception(failure_);
+    pass_ = nullptr;
     // Starts all before it waits: another rank may need one to reach the next.
     if (zero_.stage == 3) start_gathers(backward_, backward_.order.size());
+    gathers_.hurry();
     while (reduces_ && next_ < reduce_order_.size()) push_next();
     if (zero_.stage == 3) await_gathers(started_);
     await_reductions(pushed_.size());
     if (zero_.stage == 3 && agreed_) release_all();
-    pass_ = nullptr;
 }
 
 void ShardedSync::finish() {
     end_backward();
-    for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i].mutable_grad() = part_gradients_[i];
+    for (std::size_t i = 0; i < owned_.tensors.size(); ++i)
+        owned_.tensors[i].mutable_grad() = part_gradients_[i];
     fresh_ = true;
     if (!agreed_) agree();
 }
@@ -436,9 +473,6 @@ void ShardedSync::agree() {
     for (Pass* const pass : {&forward_, &backward_}) {
         pass->uses = comm::from_root(setup_.control, pass->uses);
         pass->order = completed_order(pass->uses, n);
-        pass->stays.assign(n, false);
-        for (const std::size_t b : pass->uses)
-            pass->stays[b] = std::ranges::count(pass->uses, b) > 1;
         if (zero_.stage == 3 && !pass->uses.empty())  // what no operation reads is not gathered
             pass->order.resize(std::set(pass->uses.begin(), pass->uses.end()).size());
     }
@@ -476,10 +510,6 @@ void ShardedSync::complete_gradients() {
         for (const std::size_t i : bucket.members)
             parameters_[i].mutable_grad() = slot_of(bucket.gradient, i);
     }
-}
-
-double ShardedSync::sum_over_ranks(double mine) {
-    return comm::reduced(setup_.control, mine, comm::ReduceOp::sum);
 }
 
 ShardedBytes ShardedSync::held() const {

@@ -19,12 +19,14 @@ namespace ranklab::train {
 struct ZeroConfig {
     int stage = 1;  ///< 1: shards the optimizer's state; 2: the gradients, too; 3: the parameters
     std::int64_t prefetch_blocks = 1;  ///< stage 3: blocks that are gathered ahead of their use
+    int landings = 2;  ///< buckets in host memory that receive parts of sums in turn
 };
 
 /// Bytes of a rank's tensors.
 struct ShardedBytes {
     std::int64_t parameters = 0, gradients = 0, optimizer = 0;  ///< between steps
-    /// Peak within a step: gathered blocks (stage 3) and gradients that are not summed (2, 3).
+    /// Peak within a step: gathered blocks (stage 3), gradients that are not summed (2, 3), and
+    /// what ranks exchange in host memory.
     std::int64_t blocks = 0;
 };
 /// The prediction for `ranks` ranks; an upper bound of `blocks`. `states`: values of optimizer
@@ -36,7 +38,7 @@ ShardedBytes predict_bytes(const nn::Model& model, const ZeroConfig& zero, int r
 /// ranks, also on those without samples. The first step starts with whole parameters and records
 /// the order in which rank 0 uses them; all ranks gather and reduce in this order from then on.
 /// Call complete_parameters() before the end, since gathers may be under way. Needs
-/// Progress::thread, and an MPI library that serves several threads.
+/// Progress::thread or waiting, and an MPI library that serves several threads.
 class ShardedSync final : public GradientSync {
   public:
     /// Moves the model's trained parameters into buckets. Collective.
@@ -49,28 +51,19 @@ class ShardedSync final : public GradientSync {
     const std::vector<ReductionStamp>& stamps() const override { return reductions_.stamps(); }
     BucketPlan buckets() const override;
 
-    void begin_forward();
+    Owned owned(const std::vector<torch::Tensor>& parameters) const override;
+    void begin_forward(base::PhaseSink& phases) override;
     /// `updated`: the optimizer made its step. Starts to gather the updated parameters (stages 1
     /// and 2); the next forward waits for each bucket where it first uses it.
-    void end_update(bool updated);
+    void end_update(bool updated) override;
+    void complete_parameters() override;
+    void complete_gradients() override;
 
-    /// Collective, between steps. Make all parameters, or the gradients of the last step, complete
-    /// on every rank, until the next begin_forward().
-    void complete_parameters();
-    void complete_gradients();
-    /// Collective, after finish().
-    double sum_over_ranks(double mine);
-
-    /// What this rank's optimizer updates: the parts of parameters within its shards, and the
-    /// parameter of each, an index into trained_parameters(). finish() sets their gradients.
-    /// Tensors of two or more dimensions give parts of two, since weight decay leaves out vectors.
-    const std::vector<torch::Tensor>& parts() const { return parts_; }
-    const std::vector<std::size_t>& owners() const { return owners_; }
     /// Without the optimizer's state.
     ShardedBytes held() const;
     /// The gathers of the last step. A rank sends (ranks - 1) / ranks of the bytes of each stamp.
     const std::vector<ReductionStamp>& gather_stamps() const { return gathers_.stamps(); }
-    /// Seconds that forward and backward have waited for parameters so far.
+    /// Seconds that forward and backward have waited for other ranks so far.
     double gather_exposed_s() const { return exposed_s_; }
 
   private:
@@ -82,6 +75,7 @@ class ShardedSync final : public GradientSync {
         torch::Tensor gradient;                     // of all members, before it is summed
         torch::Tensor shard_gradient;               // this rank's part of the sum
         torch::Tensor landing;                      // all ranks' parts of it; on a GPU their sum
+        std::ptrdiff_t visits = 0;                  // stage 3: uses to come in this pass
         std::size_t pending = 0;                    // members that backward has not reached yet
         bool resident = true, used = false;
 
@@ -92,13 +86,13 @@ class ShardedSync final : public GradientSync {
         std::vector<std::size_t> uses;   // recorded: buckets in order, consecutive uses once
         std::vector<std::size_t> order;  // in which buckets are gathered
         std::vector<std::size_t> place;  // by bucket, in `order`; kNone
-        std::vector<bool> stays;         // by bucket: used again after others
     };
     struct Watch;
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
     Bucket make_bucket(std::vector<std::size_t> members);
     void add_parts(const Bucket& bucket);
+    bool on_gpu() const { return !buckets_.empty() && buckets_.front().shard.is_cuda(); }
     torch::Tensor slot_of(const torch::Tensor& whole, std::size_t parameter) const;
     void see(const torch::Tensor& tensor);
     void use(std::size_t bucket);
@@ -126,15 +120,18 @@ class ShardedSync final : public GradientSync {
     std::vector<std::int64_t> begin_;     // by parameter: first element within its bucket
     std::vector<bool> filled_;            // by parameter: its gradient is in the bucket
     std::vector<Bucket> buckets_;
+    std::vector<torch::Tensor> landings_;  // bytes that buckets use in turn; not on a GPU
     std::unordered_map<const void*, std::size_t> bucket_of_storage_;
-    std::vector<torch::Tensor> parts_, part_gradients_;
-    std::vector<std::size_t> owners_;
+    // The parts of parameters within this rank's shards; finish() sets their gradients. Tensors of
+    // two or more dimensions give parts of two, since weight decay leaves out vectors.
+    Owned owned_;
+    std::vector<torch::Tensor> part_gradients_;
 
     Pass forward_, backward_;
     Pass* pass_ = nullptr;  // the present one
     std::vector<std::size_t> reduce_order_, ready_order_;
     std::size_t kept_ = kNone;  // stage 3: forward's last block, backward's first
-    bool agreed_ = false;
+    bool agreed_ = false, records_anew_ = false;
     std::size_t current_ = kNone;            // stage 3: the bucket used last
     std::size_t started_ = 0, awaited_ = 0;  // gathers of this pass, or since the last update
     std::size_t first_gather_ = 0;           // of this pass, in gathers_

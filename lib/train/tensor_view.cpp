@@ -65,6 +65,13 @@ torch::Tensor laid_out_as(const torch::Tensor& like, const torch::Tensor& tensor
     return torch::empty_strided(like.sizes(), like.strides(), tensor.options()).copy_(tensor);
 }
 
+std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
+    std::int64_t bytes = 0;
+    for (const auto& tensor : tensors)
+        if (tensor.defined()) bytes += static_cast<std::int64_t>(tensor.nbytes());
+    return bytes;
+}
+
 std::vector<GradientSize> sizes_of(const std::vector<torch::Tensor>& tensors) {
     std::vector<GradientSize> sizes;
     for (const auto& tensor : tensors)

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "train/sharded_sync.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -39,16 +38,16 @@ using base::Phase;
 
 Trainer::Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer,
                  base::PhaseSink& phases, BufferSync* buffers, GradScaler* scaler,
-                 comm::Communicator* branches, ShardedSync* sharded)
+                 comm::Communicator* branches)
     : model_(model),
       sync_(sync),
       phases_(phases),
       scaler_(scaler),
       parameters_(trained_parameters(model)),
+      owned_(sync.owned(parameters_)),
       optimizer_(optimizer),
       buffers_(buffers),
       branches_(branches),
-      sharded_(sharded),
       reached_(parameters_.size()) {
     sync_.attach(parameters_);
     if (branches_ != nullptr)
@@ -67,10 +66,7 @@ void Trainer::broadcast_buffers(bool last_of_step) {
 torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool last) {
     const bool has_samples = batch.count() > 0;
     if (first_of_step_) reached_.assign(parameters_.size(), 0);
-    if (sharded_ != nullptr) {
-        const auto mark = phases_.phase(Phase::sync);
-        sharded_->begin_forward();
-    }
+    sync_.begin_forward(phases_);
     broadcast_buffers(last);
     torch::Tensor loss;
     torch::Tensor weighted;
@@ -97,24 +93,20 @@ bool Trainer::update() {
             branches_->allreduce(comm::view(std::span(reached)), comm::ReduceOp::max);
     }
     const auto mark = phases_.phase(Phase::optimizer);
-    const auto& updated = sharded_ == nullptr ? parameters_ : sharded_->parts();
     // Put back afterwards, since a sync's gradients may be views of its buffers.
     std::vector<std::pair<torch::Tensor, torch::Tensor>> left_out;
-    for (std::size_t i = 0; branches_ != nullptr && i < updated.size(); ++i) {
-        if (reached[sharded_ == nullptr ? i : sharded_->owners()[i]] != 0) continue;
-        left_out.emplace_back(updated[i], updated[i].grad());
-        updated[i].mutable_grad().reset();
+    for (std::size_t i = 0; branches_ != nullptr && i < owned_.tensors.size(); ++i) {
+        if (reached[owned_.parameter_of[i]] != 0) continue;
+        left_out.emplace_back(owned_.tensors[i], owned_.tensors[i].grad());
+        owned_.tensors[i].mutable_grad().reset();
     }
-    std::function<bool(bool)> any_rank;
-    if (sharded_ != nullptr)
-        any_rank = [this](bool found) { return sharded_->sum_over_ranks(found ? 1 : 0) > 0; };
     bool stepped = true;
     if (scaler_ != nullptr)
-        stepped = scaler_->step(updated, optimizer_, any_rank);
+        stepped = scaler_->step(owned_.tensors, optimizer_, owned_.sum);
     else
         optimizer_.step();
     for (const auto& [tensor, gradient] : left_out) tensor.mutable_grad() = gradient;
-    if (sharded_ != nullptr) sharded_->end_update(stepped);
+    sync_.end_update(stepped);
     return stepped;
 }
 
@@ -198,9 +190,6 @@ InputConverter::InputConverter(data::SampleLayout layout, const std::vector<doub
                              .div_(std.at(c)));
     }
     table_ = torch::stack(tables);
-    if (layout_.input.element == data::Element::u8 && table_.size(0) > 1 &&
-        table_.size(0) != layout_.input.sizes.front())
-        throw base::Error("internal: a normalisation has one mean per channel, or one for all");
 }
 
 TensorBatch InputConverter::operator()(const data::Batch& batch) const {

@@ -45,10 +45,9 @@ class Trainer : public Stepper {
     /// Keeps references to its arguments. Attaches `sync` to the model's trained parameters.
     /// `branches`, for a model with control flow: the ranks that agree on the parameters which a
     /// step has reached; the optimizer skips the others, as after PyTorch's find_unused_parameters.
-    /// `sharded`: `sync` if it shards the state; the optimizer then updates its parts.
     Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
             BufferSync* buffers = nullptr, GradScaler* scaler = nullptr,
-            comm::Communicator* branches = nullptr, class ShardedSync* sharded = nullptr);
+            comm::Communicator* branches = nullptr);
 
     torch::Tensor accumulate(const TensorBatch& batch, double weight, bool last) override;
     bool update() override;
@@ -65,11 +64,11 @@ class Trainer : public Stepper {
     std::vector<torch::Tensor> parameters_;
 
   private:
+    Owned owned_;
     Optimizer& optimizer_;
     BufferSync* buffers_;
     bool first_of_step_ = true;
     comm::Communicator* branches_;
-    ShardedSync* sharded_;
     std::vector<std::uint8_t> reached_;  // by this rank's backwards of the step; by parameter
     std::unique_ptr<GradientHooks> hooks_;
 };

@@ -80,6 +80,7 @@ const Schema& added_settings() {
         Schema added;
         added.add({.name = "ranks", .help = "how many ranks took part", .role = Role::scale});
         for (const auto& [name, usual] : {std::pair{"dynamic", "false"},
+                                          {"rename", "false"},
                                           {"chunk-files", "1"},
                                           {"rotate-buffers", "false"},
                                           {"with-load", "false"}})

@@ -48,7 +48,7 @@ struct StorageSettings {
     bool write_only = false, read_only = false, keep = false;
     std::int64_t repetitions = 1;
     std::optional<std::string> target_ci;
-    bool fsync = false, rename = false;
+    bool fsync = false;
     std::string ceilings = "auto", layout = "files";
     std::int64_t chunk = 0;
     std::uint64_t alignment = 64;  ///< a cache line: elsewhere the kernel copies a fifth slower
@@ -88,7 +88,6 @@ struct TrainingSettings {
     std::string rotate = "on";
     bool rotate_vectors = false, ablation = false;
     std::optional<std::int64_t> repetitions;
-    std::optional<std::string> benchy_json;
     std::optional<double> lr;
     std::optional<std::string> lr_schedule;
     std::optional<double> gamma;
@@ -147,11 +146,11 @@ struct CollectivesSettings {
     std::optional<std::uint64_t> step_bytes;
     std::optional<std::string> sizes, from_model;
     std::int64_t repetitions = 50, check = 1;
+    std::optional<std::int64_t> rounds;
     std::string average = "3", blocking = "3";
     bool nonblocking = false;
     std::string progress = "none";
     std::optional<std::string> fault;
-    std::string format = "text";
     bool per_iter = false;
 };
 

@@ -10,9 +10,15 @@ using S = CollectivesSettings;
 
 void add_work(Schema& rows) {
     rows.section("What is exchanged")
-        .text("op", {&S::op, kEssential, kInHeader}, "NAME[,NAME]|all",
-              "operations to time (see --list)")
-        .text("datatype", {&S::datatype, 'd', kEssential, kInHeader}, "TYPE[,TYPE]|all",
+        .text("op", {&S::op, kEssential, kInHeader}, "NAME[,NAME]|all|pairs",
+              "operations to time (see --list), or pairs: each node with others in turn, with "
+              "messages "
+              "of -b (latency) and -e (bandwidth)");
+    for (const char* other : {"sizes", "step-factor", "step-bytes", "datatype", "redop", "root",
+                              "place", "scope", "nonblocking", "blocking", "average"})
+        rows.excludes(
+            {.other = other, .because = "it times two messages as they are", .own = {"pairs"}});
+    rows.text("datatype", {&S::datatype, 'd', kEssential, kInHeader}, "TYPE[,TYPE]|all",
               "element types: fp32 fp16 bf16 fp64 int32 int64 uint8")
         .text("redop", {&S::redop, 'o'}, "NAME[,NAME]|all", "reductions: sum min max avg")
         .integer("root", {&S::root, 'r'}, {0, 1'000'000'000}, "root rank of broadcast and reduce")
@@ -57,6 +63,9 @@ void add_measuring(Schema& rows) {
         .integer("repetitions", {&S::repetitions, 'n', kEssential, Role::times}, {1, 1'000'000},
                  "timed calls per message size, in up to four rounds, each with its own warm-up "
                  "and order of the sizes")
+        .integer("rounds", {&S::rounds, Role::times}, {1, 100'000},
+                 "pairs: rounds, each with other pairs (default: 2 ceil(log2 nodes))")
+        .needs({.other = "op", .values = {"pairs"}})
         .integer("check", {&S::check, 'c', Role::aside}, {0, 1000},
                  "untimed calls whose results are compared completely; 0: the run is marked as not "
                  "verified")
@@ -69,9 +78,8 @@ void add_measuring(Schema& rows) {
                 "a common start time on synchronised clocks")
         .flag("nonblocking", &S::nonblocking,
               "measure how much of the non-blocking operation overlaps with calibrated compute")
-        .choice("mpi-progress", &S::progress, {"none", "poll", "thread"},
-                "what drives MPI progress during compute: nothing, polls from the compute loop, a "
-                "thread")
+        .choice("mpi-progress", &S::progress, {"none", "poll"},
+                "what drives MPI progress during compute: nothing, or polls from the compute loop")
         .formerly("progress")
         .needs({.other = "nonblocking"})
         .text("fault", {&S::fault, Role::work}, "flip:RANK|sleep:RANK:MS",
@@ -89,10 +97,8 @@ void add_output(Schema& rows) {
               .maximum = 1,
               .shorthand = 'g',
               .role = Role::request})
-        .choice("format", {&S::format, Role::request}, {"text", "nccl-tests"},
-                "nccl-tests: print nccl-tests' table before the answer, for programs that parse it")
         .flag("per-iter", {&S::per_iter, 'I', Role::bookkeeping},
-              "nccl-tests: add the columns i_min i_max i_p99 i_cv% of the calls' times");
+              "accepted from nccl-tests: the table messages always has min, max, p99 and cv%");
 }
 
 }  // namespace

@@ -55,8 +55,6 @@ void add_measuring(Schema& rows) {
                  "how often to write and read; 6 or more give intervals")
         .text("target-ci", {&S::target_ci, Role::times}, "PERCENT", target_help("-i"))
         .flag("fsync", {&S::fsync, 'e', kEssential}, "fsync each file as a part of writing it")
-        .flag("rename", &S::rename,
-              "write each file under a temporary name and rename it when it is complete")
         .choice("ceilings", {&S::ceilings, Role::aside}, {"auto", "on", "off"},
                 "also measure plain write() of the same bytes, and file creation; auto: with "
                 "several strategies or repetitions");

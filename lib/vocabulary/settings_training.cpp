@@ -174,11 +174,9 @@ void add_ablation(Schema& rows) {
         .needs({.other = "input", .values = {"real"}, .because = "the trials set the input"})
         .integer("repetitions", {&S::repetitions, Role::times}, {1, 10000},
                  "with --ablation: trials of each kind (default: 3)")
-        .needs({.other = "ablation",
-                .because = "a command makes one run; ranklab sweep train --repeat N makes several"})
-        .text("benchy-json", {&S::benchy_json, Role::kept}, "FILE",
-              "with --ablation: write the trials as benchy's JSON")
-        .needs({.other = "ablation"});
+        .needs(
+            {.other = "ablation",
+             .because = "a command makes one run; ranklab sweep train --repeat N makes several"});
 }
 
 void add_rate(Schema& rows) {
@@ -323,12 +321,9 @@ void add_way(Schema& rows) {
         .needs({.other = "compress",
                 .values = {"none"},
                 .because = "shards are summed in the gradients' own type"})
-        .excludes({.other = "transfer",
-                   .values = {"blocking"},
-                   .because = "shards travel by non-blocking operations"})
         .excludes({.other = "mpi-progress",
-                   .values = {"none", "poll"},
-                   .because = "gathers go on between two steps, by a thread"})
+                   .values = {"poll"},
+                   .because = "gathers go on outside of backward"})
         .excludes_each({"jit", "cuda-graph", "checkpoint", "ablation", "buckets"},
                        "that option needs whole parameters and gradients on every rank")
         .when_absent("0")

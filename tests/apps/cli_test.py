@@ -6,7 +6,7 @@ import re
 import ranklab_cli as cli
 from ranklab_cli import Case, needs_train, ranklab
 
-PROGRAMS = [name for name in ("train", "io", "comm", "data", "doctor", "report", "compare", "sweep", "campaign", "results") if (cli.BIN / f"ranklab-{name}").exists()]
+PROGRAMS = [name for name in ("train", "io", "comm", "data", "doctor", "report", "compare", "sweep", "campaign", "vet", "results") if (cli.BIN / f"ranklab-{name}").exists()]
 VERBS = [("results", "merge"), ("data", "make", "cosmology"), ("data", "make", "mnist"), ("data", "verify"), ("data", "convert")]
 
 

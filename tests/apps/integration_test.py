@@ -43,7 +43,7 @@ class Patterns(cli.Case):
         train = cli.train("--steps", 8, "--warmup", 1, "--output", "r.h5", "--verbose", ranks=2, cwd=cls.made)
         write = cli.ranklab("io", "--strategy", "binary", "-n", 2, "-s", 20, "-i", 6, "--ceilings", "off", "--output", "r.h5", "--verbose",
                             cwd=cls.made)
-        talk = cli.ranklab("comm", "--sizes", "8,64K", "-n", 6, "-w", 1, "--format", "nccl-tests", "--output", "r.h5", ranks=2, cwd=cls.made)
+        talk = cli.ranklab("comm", "--sizes", "8,64K", "-n", 6, "-w", 1, "--output", "r.h5", ranks=2, cwd=cls.made)
         assert train.code == 0 and write.code == 0 and talk.code == 0, f"{train}\n{write}\n{talk}"
         cls.lines = {"train": train.stdout.splitlines(), "io": write.stdout.splitlines(), "comm": talk.stdout.splitlines()}
 

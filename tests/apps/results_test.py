@@ -1,4 +1,4 @@
-"""ranklab results: check, merge, export, prune and list; two HDF5 libraries, concurrent and killed writers, and a lock of another process."""
+"""ranklab results: check, merge, export and list; two HDF5 libraries, concurrent and killed writers, and a lock of another process."""
 
 import fcntl
 import json
@@ -76,7 +76,7 @@ class VerbsTest(ResultsCase):
         self.assertSays(result, 3, "1 of 3 runs", "--skip-damaged")
         self.assertIn(f"damaged {victim}: ", result.stdout)
         for words in (("results", "merge", self.folder / "m.h5", self.file), ("report", self.file, "--format", "json"), ("compare", self.file, self.file),
-                      ("results", "prune", self.file, "--where", "label=a", "--yes"), ("results", "list", self.file, "--where", "label=b")):
+                      ("results", "export", self.file, "--output", self.folder / "n.h5"), ("results", "list", self.file, "--where", "label=b")):
             with self.subTest(words=words):
                 result = ranklab(*words)
                 self.assertSays(result, 3, victim, "--skip-damaged")
@@ -94,7 +94,7 @@ class VerbsTest(ResultsCase):
         for name in ("cut", "foreign", "schema2"):
             bad = self.folder / name
             before = bad.read_bytes()
-            for words in (("check", bad), ("list", bad), ("merge", self.file, bad), ("merge", bad, self.file), ("prune", bad, "--keep-last", 0, "--yes"),
+            for words in (("check", bad), ("list", bad), ("merge", self.file, bad), ("merge", bad, self.file),
                           ("export", bad, "--output", self.folder / "new.h5")):
                 with self.subTest(words=words): self.assertSays(results(*words), 3, bad)
             self.assertEqual(bad.read_bytes(), before)
@@ -113,28 +113,9 @@ class VerbsTest(ResultsCase):
         wanted, found = ({run["id"]: run for run in json.loads(ranklab("report", path, "--format", "json").stdout)["runs"]} for path in (self.file, everything))
         self.assertEqual({name: found[name] for name in wanted}, wanted)
 
-    def test_export_and_prune(self):
+    def test_export(self):
         self.good("export", self.file, "--output", self.folder / "b.h5", "--where", "label=b")
         self.assertEqual(self.labels(self.folder / "b.h5"), ["b", "b"])
-        before = self.file.read_bytes()
-        first, second, third = ids(self.file)
-        self.assertIn("1 runs", self.good("prune", self.file, "--where", "label=b", "--keep-last", 1, "--dry-run"))
-        self.assertIn(second, results("prune", self.file, "--where", "label=b").stdout)
-        self.assertEqual(self.file.read_bytes(), before)
-        self.assertIn(second, self.good("prune", self.file, "--where", "label=b", "--keep-last", 1, "--yes"))
-        self.assertEqual(ids(self.file), [first, third])
-        self.assertLess(self.file.stat().st_size, len(before) * 0.8)
-
-    def test_a_users_references_to_runs_are_kept(self):
-        with h5py.File(self.file, "a") as file:
-            first = file["runs"][list(file["runs"])[0]]
-            mine, label = file.create_group("mine"), first.attrs["label"]
-            mine.attrs["best"] = first.ref
-            mine.create_dataset("best", data=numpy.array([first.ref], dtype=h5py.ref_dtype))
-        self.good("prune", self.file, "--keep-last", 1, "--yes")
-        with h5py.File(self.file) as file:
-            for reference in (file["mine"].attrs["best"], file["mine/best"][0]):
-                self.assertEqual(file[reference].attrs["label"], label)
 
 
 class TwoLibrariesTest(ResultsCase):
@@ -183,7 +164,7 @@ class WritersTest(ResultsCase):
         with open(self.folder / "r.h5.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             result = ranklab(*IO, "--output", "r.h5", "--lock-timeout", 0.2, cwd=self.folder)
-            self.assertSays(results("prune", self.file, "--keep-last", 0, "--yes", "--lock-timeout", 0.1), 5, "r.h5")
+            self.assertSays(results("merge", self.file, self.whole, "--lock-timeout", 0.1), 5, "r.h5")
         self.assertCode(result, 5)
         self.assertIn("  write ", result.stdout)
         command = re.search(r"`ranklab (results merge r.h5 \S+\.h5)`", result.stderr)

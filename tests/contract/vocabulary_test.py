@@ -25,9 +25,10 @@ PROGRAMS = {
               ((*SMALL, "--steps", 4, "--repetitions", 1, "--ablation"), 2),
               ((*SMALL, "--steps", 4, "--zero", 3), 2)),
     "io": ((("--strategy", "all", "-n", 4, "-s", 12, "-i", 2, "--workers", 2, "-e"), 2),
-           (("--strategy", "binary", "-n", 6, "-s", 12, "-i", 6, "--target-ci", "90%", "--cold", "--rename"), 1)),
+           (("--strategy", "binary", "-n", 6, "-s", 12, "-i", 6, "--target-ci", "90%", "--cold"), 1)),
     "comm": ((("--op", "all", "-n", 6, "-w", 1, "--sizes", "8", "--nonblocking"), 2),
-             (("--from-model", "mnist-cnn", "-n", 6, "-w", 1, "--fault", "sleep:1:20"), 2)),
+             (("--op", "pairs", "-n", 3, "-w", 1), 2),
+             (("--from-model", "mnist-cnn", "-n", 6, "-w", 1), 2)),
 }
 
 

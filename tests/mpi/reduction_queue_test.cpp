@@ -90,19 +90,19 @@ TEST_P(Queue, MakesWhatItIsGiven) {
         queue.begin_step();
         auto mine = values(part * ranks, world().rank(), 1);
         std::vector<double> scattered(part), gathered(part * ranks);
-        queue.push(comm::view(std::span(mine)), {}, [&] {
-            return world().start_reduce_scatter(
-                comm::view(std::span(mine)), comm::view(std::span(scattered)), comm::ReduceOp::sum);
-        });
+        queue.push(comm::view(std::span(mine)), {},
+                   comm::Transfer{.operation = comm::Operation::reduce_scatter,
+                                  .send = comm::view(std::span(mine)),
+                                  .receive = comm::view(std::span(scattered))});
         const auto all = sums(part * ranks, 1);
         const std::vector<double> wanted(all.begin() + rank * std::ssize(scattered),
                                          all.begin() + (rank + 1) * std::ssize(scattered));
         queue.wait(1);
         EXPECT_EQ(scattered, wanted);
-        queue.push(comm::view(std::span(gathered)), {}, [&] {
-            return world().start_allgather(comm::view(std::span(scattered)),
-                                           comm::view(std::span(gathered)));
-        });
+        queue.push(comm::view(std::span(gathered)), {},
+                   comm::Transfer{.operation = comm::Operation::allgather,
+                                  .send = comm::view(std::span(scattered)),
+                                  .receive = comm::view(std::span(gathered))});
         queue.finish();
         EXPECT_EQ(gathered, all);
         EXPECT_EQ(queue.stamps().size(), 2U);

@@ -20,7 +20,7 @@ class IoOracle(IoOracleCase):
             self.check_all(n, size, ranks=ranks)
 
     def test_how_files_are_made_and_work_is_handed_out_changes_no_byte(self):
-        self.check_all(7, 5, "--rename", "--fsync", "--workers", 3, "--chunk", 3, "--alignment", 4096, "--latest-format", "--fill", "-C", ranks=2)
+        self.check_all(7, 5, "--fsync", "--workers", 3, "--chunk", 3, "--alignment", 4096, "--latest-format", "--fill", "-C", ranks=2)
         self.check_all(7, 5, "--async", "--workers", 2, strategies=["process-pool"])
 
     def test_one_dataset_of_all_records(self):

@@ -15,8 +15,8 @@
 
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
-#include "hdf5/check.hpp"
 #include "hdf5/file.hpp"
+#include "hdf5/layout.hpp"
 #include "nn/model.hpp"
 
 namespace ranklab {
@@ -53,7 +53,7 @@ void write(const hdf5::Group& group, const std::string& name, const torch::Tenso
 
 template <class Named, class Value>
 void write_all(const hdf5::Group& root, const std::string& group, const Named& named, Value value) {
-    const auto into = root.create_large_group(group);
+    const auto into = root.create_group(group);
     for (const auto& item : named) write(into, item.key(), value(item.value()));
 }
 

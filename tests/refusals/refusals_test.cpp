@@ -61,6 +61,7 @@ const std::map<std::string, Program>& programs() {
         {"predict", app::run_predict},
         {"results", app::run_results},
         {"sweep", app::run_sweep},
+        {"vet", app::run_vet},
         {"campaign", app::run_campaign},
     };
     return all;

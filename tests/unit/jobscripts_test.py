@@ -89,7 +89,7 @@ class JobScripts(unittest.TestCase):
         self.assertEqual(taken(), 5)
 
     def test_they_are_short_and_what_readme_names_is_there(self):
-        self.assertEqual([path.name for path in SCRIPTS], sorted([*FORMS, "sweep.slurm"]))
+        self.assertEqual([path.name for path in SCRIPTS], sorted([*FORMS, "nightly.slurm", "sweep.slurm"]))
         for path in SCRIPTS:
             self.assertLess(len(path.read_text().splitlines()), 60, path)
         for path in (FOLDER / "README.md", *SCRIPTS):

@@ -21,7 +21,8 @@ EXCLUSIVE = [
     (("mpi.h", "mpi-ext.h", "nccl.h"), {"comm"}),
     (("hdf5.h", "H5*.h", "hdf5_hl.h"), {"hdf5"}),
     (("cuda.h", "cuda_runtime.h", "cuda_runtime_api.h"), {"device"}),
-    (("boost/*",), {"options", "results", "stats"}),
+    (("boost/algorithm/*", "boost/locale/*"), {"base"}),
+    (("boost/program_options*", "boost/math/*", "boost/crc*"), {"options", "results", "stats"}),
     (("torch/*", "c10/*", "ATen/*"), {"nn", "train", "experiments/training"}),
 ]
 MAY_PRINT = {"app"}

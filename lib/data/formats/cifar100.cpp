@@ -2,12 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
 #include "base/error.hpp"
-#include "base/files.hpp"
+#include "data/volume_field.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -19,10 +15,7 @@ namespace fs = std::filesystem;
     throw base::DataError(fmt::format("{} {}", file.string(), what), std::move(settings));
 }
 
-std::int64_t records_of(const fs::path& file) {
-    base::refuse_irregular<base::DataError>(file);
-    if (!fs::exists(file)) fail(file, "does not exist; check the folder", {"data-dir"});
-    const std::int64_t bytes = fs::file_size(file);
+std::int64_t records_of(const fs::path& file, std::int64_t bytes) {
     if (bytes == 0) fail(file, "is empty; copy the file again");
     if (bytes % kCifar100Record == 0) return bytes / kCifar100Record;
     fail(file,
@@ -46,24 +39,17 @@ void check_labels(const fs::path& file, std::int64_t record, std::uint8_t coarse
 }  // namespace
 
 ImageSet read_cifar100(const fs::path& file) {
-    const std::int64_t records = records_of(file);
-    std::ifstream in(file, std::ios::binary);
-    if (!in)
-        fail(file,
-             fmt::format("cannot be opened: {}; check its permissions", std::strerror(errno)));
+    if (!fs::exists(file)) fail(file, "does not exist; check the folder", {"data-dir"});
+    const FileBytes bytes(file, ByteAccess::read);
+    const std::int64_t records = records_of(file, static_cast<std::int64_t>(bytes.size()));
     ImageSet set{kCifar100Shape, kCifar100Classes, {}, {}};
-    set.images.resize(records * kCifar100Shape.bytes());
-    set.labels.resize(records);
-    std::array<char, 2> labels{};
+    set.images.reserve(records * kCifar100Shape.bytes());
     for (std::int64_t i = 0; i < records; ++i) {
-        in.read(labels.data(), labels.size());
-        in.read(reinterpret_cast<char*>(set.images.data() + i * kCifar100Shape.bytes()),
-                kCifar100Shape.bytes());
-        if (in.bad()) base::throw_read_errno("read", file, errno);
-        if (!in) fail(file, fmt::format("cannot be read past record {}; copy the file again", i));
-        const auto fine = static_cast<std::uint8_t>(labels[1]);
-        check_labels(file, i, static_cast<std::uint8_t>(labels[0]), fine);
-        set.labels[i] = fine;
+        const auto* const record =
+            reinterpret_cast<const std::uint8_t*>(bytes.at(i * kCifar100Record, kCifar100Record));
+        check_labels(file, i, record[0], record[1]);
+        set.labels.push_back(record[1]);
+        set.images.insert(set.images.end(), record + 2, record + kCifar100Record);
     }
     return set;
 }

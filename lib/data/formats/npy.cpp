@@ -1,14 +1,9 @@
 #include "data/formats/npy.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <regex>
@@ -16,7 +11,6 @@
 #include <tuple>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/small_floats.hpp"
@@ -28,7 +22,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "npy values are read without swapping bytes");
 
-constexpr std::size_t kLongestHeader = 4096;
+constexpr std::size_t kBeforeDictionary = 10, kLongestHeader = 4096;
 constexpr std::string_view kMagic = "\x93NUMPY";
 
 [[noreturn]] void refuse(const std::string& name, const std::string& what) {
@@ -72,30 +66,21 @@ std::optional<std::uint64_t> product_of(const std::vector<std::int64_t>& shape,
     return product;
 }
 
-template <class Values>
-bool read_exactly(int fd, const std::string& name, std::uint64_t offset, Values&& values) {
-    const auto read = base::read_whole(fd, values, offset);
-    if (!read) base::throw_read_errno("read", name, errno);
-    return *read == std::span(values).size_bytes();
-}
-
-// Returns the header's dictionary and sets `data_offset`, where the values begin.
-std::string dictionary_of(int fd, const std::string& name, std::uint64_t& data_offset) {
-    std::array<unsigned char, 10> head{};
-    if (!read_exactly(fd, name, 0, head) ||
-        std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
+// The header's dictionary; the values begin behind it.
+std::string dictionary_of(const FileBytes& file, const std::string& name) {
+    const auto* const head = reinterpret_cast<const unsigned char*>(
+        file.at(0, std::min<std::uint64_t>(kBeforeDictionary, file.size())));
+    if (file.size() < kBeforeDictionary || std::memcmp(head, kMagic.data(), kMagic.size()) != 0)
         throw base::DataError(
             fmt::format("{} is not an npy file: it does not begin with \\x93NUMPY", name));
     if (head[6] != 1)
         refuse(name, fmt::format("is an npy file of version {}.{}, not 1.0", head[6], head[7]));
     const std::size_t length = head[8] | static_cast<std::size_t>(head[9]) << 8U;
-    data_offset = head.size() + length;
-    std::string text(std::min(length, kLongestHeader), '\0');
-    if (length > kLongestHeader || !read_exactly(fd, name, head.size(), text))
+    if (length > kLongestHeader || kBeforeDictionary + length > file.size())
         throw base::DataError(fmt::format(
             "{} is truncated or damaged: its header claims {} bytes; copy the file again", name,
             length));
-    return text;
+    return {reinterpret_cast<const char*>(file.at(kBeforeDictionary, length)), length};
 }
 
 NpyHeader parsed(const std::string& text, const std::string& name) {
@@ -143,15 +128,12 @@ std::string NpyType::name() const {
 }
 
 NpyHeader read_npy_header(const std::string& name) {
-    struct stat status {};
-    const auto file = base::open_regular<base::DataError>(name, O_RDONLY);
-    if (!file || ::fstat(file.get(), &status) != 0)
-        throw base::DataError(fmt::format("{} cannot be opened: {}", name, std::strerror(errno)));
-    std::uint64_t data_offset = 0;
-    NpyHeader header = parsed(dictionary_of(file.get(), name, data_offset), name);
-    header.data_offset = data_offset;
+    const FileBytes file(name, ByteAccess::read);
+    const auto dictionary = dictionary_of(file, name);
+    NpyHeader header = parsed(dictionary, name);
+    header.data_offset = kBeforeDictionary + dictionary.size();
     const auto promised = product_of(header.shape, header.type.bytes);
-    const std::uint64_t there = static_cast<std::uint64_t>(status.st_size) - data_offset;
+    const std::uint64_t there = file.size() - header.data_offset;
     if (promised == there) return header;
     throw base::DataError(fmt::format(
         "{} is truncated or damaged: its header promises {} values of {} bytes, but it has "

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include "base/error.hpp"
-#include "base/files.hpp"
 #include "base/text.hpp"
 #include "data/formats/npy.hpp"
 
@@ -43,16 +40,12 @@ NpyHeader header_of_bin(const std::string& name, std::uint64_t bytes, const Llmc
 }
 
 NpyHeader header_of(const std::string& name) {
-    base::refuse_irregular<base::DataError>(name);
-    std::ifstream in(name, std::ios::binary);
-    std::error_code missing;
-    const auto bytes = std::filesystem::file_size(name, missing);
-    if (!in || missing)
-        throw base::DataError(
-            fmt::format("{} cannot be opened; check its name and permissions", name));
+    const FileBytes file(name, ByteAccess::read);
     LlmcHeader head{};
-    in.read(reinterpret_cast<char*>(head.data()), sizeof head);
-    if (std::memcmp(head.data(), "\x93NUMPY", 6) != 0) return header_of_bin(name, bytes, head);
+    const auto there = std::min<std::uint64_t>(sizeof head, file.size());
+    std::copy_n(file.at(0, there), there, reinterpret_cast<std::byte*>(head.data()));
+    if (std::memcmp(head.data(), "\x93NUMPY", 6) != 0)
+        return header_of_bin(name, file.size(), head);
     auto header = read_npy_header(name);
     if (header.shape.size() != 1 || header.type.kind == 'f')
         throw base::DataError(

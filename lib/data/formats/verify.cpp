@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <optional>
 
 #include "base/error.hpp"
@@ -29,13 +28,9 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kIdxClasses = 10;
 
 std::string first_bytes(const fs::path& file) {
-    std::array<char, 8> bytes{};
-    std::ifstream in(file, std::ios::binary);
-    if (!in)
-        throw base::DataError(
-            fmt::format("{} cannot be opened; check its permissions", file.string()));
-    in.read(bytes.data(), bytes.size());
-    return {bytes.data(), static_cast<std::size_t>(in.gcount())};
+    const FileBytes bytes(file, ByteAccess::read);
+    const auto count = std::min<std::uint64_t>(8, bytes.size());
+    return {reinterpret_cast<const char*>(bytes.at(0, count)), count};
 }
 
 // What a check found in a valid file. Checks throw DataError for a fault.

@@ -38,7 +38,7 @@ struct Input {
 };
 
 std::string name_for(const hdf5::Rows& npy, const ConvertSpec& spec) {
-    if (!spec.dataset.empty()) return spec.dataset;
+    if (spec.dataset) return *spec.dataset;
     const std::int64_t channels = npy.shape.back();
     if (channels == 4) return kVolumeNames[0];
     if (channels == 5) return kVolumeNames[1];
@@ -149,8 +149,8 @@ std::string npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
     std::string report;
     for (const auto& input : inputs) {
         sums.push_back(copy_into(control, input, file, progress));
-        report += line_of(input.path.string(),
-                          fmt::format("{}:/{}", spec.output.string(), input.dataset), input.shape);
+        report += line_of(input.path.string(), fmt::format("{}:/{}", spec.output, input.dataset),
+                          input.shape);
     }
     file.close();
     comm::all_or_throw(control, [&] {
@@ -193,7 +193,7 @@ std::string hdf5_to_npy(comm::Communicator& control, const ConvertSpec& spec,
     std::vector<std::unique_ptr<OutputFile>> outputs;
     for (std::size_t i = 0; i < 2; ++i) {
         const auto [channels, depth, height, width] = pair->volumes[i].shape();
-        const std::string target = spec.output.string() + (i == 0 ? "_data.npy" : "_label.npy");
+        const std::string target = spec.output + (i == 0 ? "_data.npy" : "_label.npy");
         const std::uint64_t bytes = 4 * channels * depth * height * width;
         outputs.push_back(std::make_unique<OutputFile>(control, target, spec.force, bytes));
         copy_out(control, pair->volumes[i], *outputs.back(), progress);

@@ -18,6 +18,8 @@ namespace {
 constexpr std::int64_t kMatter = 4;  // channels of /Nbody
 constexpr std::int64_t kGas = 5;     // channels of /Hydro
 constexpr double kDensityUnit = 14;
+constexpr double kSigma = 2;    // standard deviation of ln(rho)
+constexpr double kSpeed = 0.3;  // of a velocity component, in 9e7 cm/s
 constexpr std::int64_t kSchema = 1;
 constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own structures
 
@@ -80,8 +82,8 @@ double within_tanh(double value) {
 }
 
 // ln(rho) of a lognormal density, from noise g of variance 1.
-double log_density(double sigma, double g) {
-    return sigma * g - sigma * sigma / 2;
+double log_density(double g) {
+    return kSigma * g - kSigma * kSigma / 2;
 }
 
 // Mean of a cell and its 26 neighbours with the weights 1, 2, 1 along each axis. `planes`: three
@@ -115,10 +117,10 @@ void make_planes(const CosmologySpec& spec, base::Share planes, std::span<float>
         for (std::int64_t c = 0; c < kMatter; ++c) {
             means[c] = mean_around(&noise[c][plane], corner, width);
             const double here = noise[c][plane + 1][corner + width + 1];
-            nbody[c * planes.count * area + cell] = static_cast<float>(
-                c == 0 ? log_density(spec.sigma, here) / kDensityUnit : spec.speed * here);
+            nbody[c * planes.count * area + cell] =
+                static_cast<float>(c == 0 ? log_density(here) / kDensityUnit : kSpeed * here);
         }
-        const auto gas = gas_of(spec, means);
+        const auto gas = gas_of(means);
         for (std::int64_t c = 0; c < kGas; ++c)
             hydro[c * planes.count * area + cell] = static_cast<float>(gas[c]);
     }
@@ -159,8 +161,8 @@ void describe(const std::filesystem::path& path, const CosmologySpec& spec,
         root.set_text("made_by", "ranklab data make cosmology");
         root.set_text("fields", "interpolated noise");
         root.set_int("seed", spec.seed);
-        root.set_double("sigma", spec.sigma);
-        root.set_double("speed", spec.speed);
+        root.set_double("sigma", kSigma);
+        root.set_double("speed", kSpeed);
         root.set_text("units", "ln(rho)/14, v/(9e7 cm/s), ln(T/K)/8-1.5");
         constexpr std::array kChannels{"rho,vx,vy,vz", "rho,vx,vy,vz,T"};
         for (std::size_t d = 0; d < 2; ++d) {
@@ -182,14 +184,14 @@ std::vector<float> noise_plane(std::uint64_t seed, std::uint64_t channel, std::i
     return plane;
 }
 
-std::array<double, 5> gas_of(const CosmologySpec& spec, const std::array<double, 4>& noise) {
+std::array<double, 5> gas_of(const std::array<double, 4>& noise) {
     constexpr double kColdestLog = 9.210340371976184;  // ln(1e4 K)
-    const double density = log_density(spec.sigma, noise[0]);
+    const double density = log_density(noise[0]);
     double squares = 0;
     std::array<double, 5> gas{within_tanh(density / kDensityUnit)};
     for (std::size_t axis = 1; axis < 4; ++axis) {
         squares += noise[axis] * noise[axis];
-        gas[axis] = within_tanh(spec.speed * noise[axis]);
+        gas[axis] = within_tanh(kSpeed * noise[axis]);
     }
     // An equation of state, and shocks: gas that is dense and fast is up to exp(4) times hotter.
     const double fast = squares / (squares + 3);
@@ -205,9 +207,8 @@ std::uint64_t cosmology_bytes(const CosmologySpec& spec) {
 }
 
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
-                               const std::filesystem::path& target, bool force,
                                const std::string& version, base::ProgressSink& progress) {
-    OutputFile output(control, target, force, cosmology_bytes(spec) + kHeaderBytes);
+    OutputFile output(control, spec.output, spec.force, cosmology_bytes(spec) + kHeaderBytes);
     hdf5::DatasetFile file(output.path(), volume_file(control));
     make_volume(file, "Nbody", shape_of(kMatter, spec.edge), spec.chunk);
     make_volume(file, "Hydro", shape_of(kGas, spec.edge), spec.chunk);

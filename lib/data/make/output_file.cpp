@@ -20,31 +20,16 @@ namespace fs = std::filesystem;
     base::throw_errno(call, target, errno);
 }
 
-fs::path folder_of(const fs::path& target) {
-    return target.has_parent_path() ? target.parent_path() : fs::path(".");
-}
-
 }  // namespace
 
 void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
-    std::error_code error;
-    const auto kind = fs::status(target, error).type();
-    if (target.filename().empty() || kind == fs::file_type::directory)
-        throw base::OptionError(
-            fmt::format("'{}' is a folder; name a file in it", target.string()));
-    if (kind != fs::file_type::not_found && kind != fs::file_type::regular &&
-        kind != fs::file_type::none)
-        base::refuse_irregular<base::OptionError>(target);
-    if (kind == fs::file_type::regular && !force)
+    const fs::path resolved = results::resolve(target);
+    base::refuse_irregular<base::OptionError>(target);
+    std::error_code unknown;
+    if (fs::exists(resolved, unknown) && !force)
         throw base::OptionError(
             fmt::format("{} exists; replace it or give another name", target.string()), {"force"});
-    const fs::path folder = folder_of(target);
-    if (!fs::exists(folder, error))
-        throw base::EnvironmentError(
-            fmt::format("{}: there is no folder {}; make it (mkdir -p) or name another folder",
-                        target.string(), folder.string()));
-    if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) fail("access", target);
-    results::check_free_space(fs::absolute(target), bytes);
+    results::check_free_space(resolved, bytes);
 }
 
 OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force,

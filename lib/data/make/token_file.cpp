@@ -57,12 +57,9 @@ std::uint64_t token_file_bytes(const TokenFileSpec& spec) {
     return sizeof(LlmcHeader) + 2 * static_cast<std::uint64_t>(spec.tokens);
 }
 
-void make_tokens(comm::Communicator& control, const std::filesystem::path& file,
-                 const TokenFileSpec& spec, bool force, base::ProgressSink& progress) {
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0) check_output(file, force, token_file_bytes(spec));
-    });
-    OutputFile output(control, file, force, 0);
+void make_tokens(comm::Communicator& control, const TokenFileSpec& spec,
+                 base::ProgressSink& progress) {
+    OutputFile output(control, spec.output, spec.force, token_file_bytes(spec));
     comm::all_or_throw(control, [&] {
         progress.activity("drawing tokens");
         const auto header = llmc_header(spec.tokens);

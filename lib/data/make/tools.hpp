@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,11 @@ namespace ranklab::data {
 /// A synthetic cosmology volume by a formula: dark matter is interpolated noise, gas a smooth
 /// function of the matter around it. docs/data.md has the formulae.
 struct CosmologySpec {
+    std::string output;  ///< the file
+    bool force = false;
     std::int64_t edge = 128;  ///< cells along each axis
     std::int64_t chunk = 0;   ///< edge of a chunk; 0: contiguous, as published
     std::int64_t seed = 1;
-    double sigma = 2;    ///< standard deviation of ln(rho)
-    double speed = 0.3;  ///< standard deviation of a velocity component, in 9e7 cm/s
 };
 
 /// Bytes of the file without its small headers.
@@ -36,7 +37,7 @@ std::vector<float> noise_plane(std::uint64_t seed, std::uint64_t channel, std::i
 
 /// The five Hydro channels of a cell. `noise`: the four N-body channels' noise, averaged over the
 /// cell and its neighbours. Values lie within (-1, 1), where the U-Net's tanh can reach them.
-std::array<double, 5> gas_of(const CosmologySpec& spec, const std::array<double, 4>& noise);
+std::array<double, 5> gas_of(const std::array<double, 4>& noise);
 
 struct CosmologyReport {
     std::uint64_t bytes = 0;                   ///< of the file
@@ -45,11 +46,12 @@ struct CosmologyReport {
 
 /// Writes /Nbody [4, L, L, L] and /Hydro [5, L, L, L], float32, and the settings as attributes.
 CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec& spec,
-                               const std::filesystem::path& target, bool force,
                                const std::string& version, base::ProgressSink& progress);
 
 /// A synthetic image set in the format of CIFAR-100 or MNIST.
 struct ImageFilesSpec {
+    std::string output;  ///< the folder
+    bool force = false;
     std::int64_t train = 0, test = 0;  ///< images
     std::int64_t seed = 1;
 };
@@ -59,17 +61,16 @@ struct ImageFilesSpec {
 struct ImageFiles {
     struct File {
         std::filesystem::path path;
+        int split = 0;  ///< 0: training, 1: test
+        std::int64_t samples = 0;
         std::vector<std::uint32_t> header{};  ///< written big-endian
         int labels = 0;                       ///< label bytes per record; the last is the class
         bool has_image = true;
     };
-    struct Split {
-        std::int64_t samples = 0;
-        std::vector<File> files;
-    };
+
     ImageShape shape;
     std::int64_t classes = 0;
-    std::array<Split, 2> splits;  ///< training and test
+    std::vector<File> files;
     std::int64_t seed = 1;
 
     std::uint64_t record_bytes(const File& file) const {
@@ -78,10 +79,10 @@ struct ImageFiles {
     std::uint64_t bytes() const;  ///< of all files
 };
 
-/// <directory>/cifar-100-binary/train.bin and test.bin.
-ImageFiles cifar100_files(const std::filesystem::path& directory, const ImageFilesSpec& spec);
-/// The four idx files in the directory.
-ImageFiles mnist_files(const std::filesystem::path& directory, const ImageFilesSpec& spec);
+/// <output>/cifar-100-binary/train.bin and test.bin.
+ImageFiles cifar100_files(const ImageFilesSpec& spec);
+/// The four idx files in the folder.
+ImageFiles mnist_files(const ImageFilesSpec& spec);
 
 /// Creates the folder, too. Sample i has class i % classes.
 void make_images(comm::Communicator& control, const ImageFiles& set, bool force,
@@ -89,6 +90,8 @@ void make_images(comm::Communicator& control, const ImageFiles& set, bool force,
 
 /// A synthetic text as tokens.
 struct TokenFileSpec {
+    std::string output;  ///< the file
+    bool force = false;
     std::int64_t tokens = 0;
     std::int64_t seed = 1;
 };
@@ -103,17 +106,18 @@ std::uint64_t token_file_bytes(const TokenFileSpec& spec);
 /// Writes llm.c's format: a Markov chain of order 2 over kTokenSymbols symbols. After tokens a, b
 /// one of four follows, drawn with 1/2, 1/4, 1/8, 1/8; which four depends on a % 8, b % 8 and the
 /// seed.
-void make_tokens(comm::Communicator& control, const std::filesystem::path& file,
-                 const TokenFileSpec& spec, bool force, base::ProgressSink& progress);
+void make_tokens(comm::Communicator& control, const TokenFileSpec& spec,
+                 base::ProgressSink& progress);
 
 /// A conversion of volumes between npy files [D, H, W, C], as the tutorial's convert_to_npy.py
 /// makes them, and HDF5 datasets [C, D, H, W].
 struct ConvertSpec {
     std::vector<std::filesystem::path> inputs;
-    std::filesystem::path output;
-    std::string dataset;     ///< for one input; "": /Nbody for 4 channels, /Hydro for 5
-    std::int64_t chunk = 0;  ///< edge of a chunk; 0: contiguous
+    std::string output;
     bool force = false;
+    std::optional<std::string>
+        dataset;             ///< for one input; else /Nbody for 4 channels, /Hydro for 5
+    std::int64_t chunk = 0;  ///< edge of a chunk; 0: contiguous
 };
 
 /// Stores the checksum that verify() compares. Returns a line for each input. Throws DataError for

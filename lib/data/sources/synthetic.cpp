@@ -65,14 +65,10 @@ class Noise final : public Source {
     /// Integers are below `classes`.
     Noise(std::vector<Field> inputs, Field target, std::int64_t samples, std::int64_t classes,
           std::shared_ptr<const std::vector<float>> pool)
-        : inputs_(std::move(inputs)),
-          layout_{base::packed(inputs_), std::move(target)},
-          samples_(samples),
+        : Source({base::packed(inputs), std::move(target)}, samples),
+          inputs_(std::move(inputs)),
           classes_(static_cast<std::uint64_t>(classes)),
           pool_(std::move(pool)) {}
-
-    const SampleLayout& layout() const override { return layout_; }
-    std::int64_t size() const override { return samples_; }
 
     void read(const Draw& draw, std::byte* input, std::byte* target,
               ReadTimes& times) const override {
@@ -82,7 +78,7 @@ class Noise final : public Source {
             fill(each, input, random);
             input += 8 * each.words();
         }
-        fill(layout_.target, target, random);
+        fill(layout().target, target, random);
         times.read += base::seconds_since(start);
     }
 
@@ -103,8 +99,6 @@ class Noise final : public Source {
     }
 
     std::vector<Field> inputs_;
-    SampleLayout layout_;
-    std::int64_t samples_;
     std::uint64_t classes_;
     std::shared_ptr<const std::vector<float>> pool_;
 };

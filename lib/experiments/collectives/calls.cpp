@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <future>
 #include <thread>
 #include <utility>
 
@@ -55,88 +53,51 @@ namespace {
 
 using measure::clock_seconds;
 
-class Loop {
-  public:
-    Loop(const Caller& caller, CallSync between, int calls)
-        : caller_(caller), between_(between), calls_(calls) {}
+void sleep_if_asked(const Caller& caller) {
+    if (caller.sleep_s > 0)
+        std::this_thread::sleep_for(std::chrono::duration<double>(caller.sleep_s));
+}
 
-    CallTimes run() {
-        touch(times_.seconds);
-        touch(times_.came_s);
-        caller_.data.barrier();
-        const double begin = clock_seconds();
-        if (between_ == CallSync::nothing_loop)
-            whole_loop();
-        else
-            for (int i = 0; i < calls_; ++i) timed_call();
-        times_.wall_s = clock_seconds() - begin;
-        caller_.data.barrier();
-        return std::move(times_);
-    }
+void timed_call(const Caller& caller, CallSync between, CallTimes& times) {
+    sleep_if_asked(caller);
+    const double begin = clock_seconds();
+    caller.data.run(caller.transfer);
+    caller.data.synchronize();
+    if (between == CallSync::barrier_inside) caller.data.barrier();
+    const double end = clock_seconds();
+    if (between == CallSync::barrier) caller.data.barrier();
+    times.seconds.push_back(end - begin);
+    times.came_s.push_back(begin);
+    base::count_progress();
+}
 
-  private:
-    // Touches the memory now: page faults within the loop would delay one rank.
-    void touch(std::vector<double>& times) const {
-        times.resize(static_cast<std::size_t>(calls_));
-        times.clear();
-    }
-    void whole_loop() {
-        const double begin = clock_seconds();
-        times_.came_s.push_back(begin);
-        for (int i = 0; i < calls_; ++i) {
-            sleep_if_asked();
-            caller_.data.run(caller_.transfer);
-        }
-        caller_.data.synchronize();
-        times_.seconds.push_back((clock_seconds() - begin) / calls_);
-    }
-    void timed_call() {
-        if (between_ == CallSync::window) return window_call();
-        sleep_if_asked();
-        const double begin = clock_seconds();
-        caller_.data.run(caller_.transfer);
-        caller_.data.synchronize();
-        if (between_ == CallSync::barrier_inside) caller_.data.barrier();
-        const double end = clock_seconds();
-        if (between_ == CallSync::barrier) caller_.data.barrier();
-        times_.seconds.push_back(end - begin);
-        times_.came_s.push_back(begin);
-        base::count_progress();
-    }
-    // Times the call from the agreed time, even if this rank begins later.
-    void window_call() {
-        const double agreed = agreed_moment();
-        sleep_if_asked();
-        double came = clock_seconds();
-        if (came > agreed + caller_.clock_error_s) ++times_.late_begins;
-        while (came < agreed) came = clock_seconds();
-        caller_.data.run(caller_.transfer);
-        caller_.data.synchronize();
-        times_.seconds.push_back(clock_seconds() - agreed);
-        times_.came_s.push_back(came);
-        base::count_progress();
-    }
-    // Returns the next agreed time on this rank's clock. The common clock is rank 0's.
-    double agreed_moment() const {
-        const double common = clock_seconds() - caller_.clock_offset_s + caller_.ahead_s;
-        return comm::from_root(caller_.control, common) + caller_.clock_offset_s;
-    }
-    void sleep_if_asked() const {
-        if (caller_.sleep_s > 0)
-            std::this_thread::sleep_for(std::chrono::duration<double>(caller_.sleep_s));
-    }
-
-    const Caller& caller_;
-    CallSync between_;
-    int calls_;
-    CallTimes times_;
-};
+// Times the call from the next agreed time, even if this rank begins later. The common clock is
+// rank 0's.
+void window_call(const Caller& caller, CallTimes& times) {
+    const double common = clock_seconds() - caller.clock_offset_s + caller.ahead_s;
+    const double agreed = comm::from_root(caller.control, common) + caller.clock_offset_s;
+    sleep_if_asked(caller);
+    double came = clock_seconds();
+    if (came > agreed + caller.clock_error_s) ++times.late_begins;
+    while (came < agreed) came = clock_seconds();
+    caller.data.run(caller.transfer);
+    caller.data.synchronize();
+    times.seconds.push_back(clock_seconds() - agreed);
+    base::count_progress();
+}
 
 int rank_in(const std::string& text, const std::string& word) {
     if (const auto rank = base::number_in<int>(word); rank && *rank >= 0) return *rank;
     throw base::OptionError(
         fmt::format("--fault takes flip:RANK or sleep:RANK:MS, such as sleep:1:20; not '{}'",
                     base::printable(text, 60)));
+}
+
+// Returns the latest moment of each call over ranks; -infinity if no rank has one.
+std::vector<double> latest(std::vector<double> moments, comm::Communicator& control) {
+    for (double& moment : moments)
+        if (std::isnan(moment)) moment = -HUGE_VAL;
+    return measure::largest_of_ranks(control, std::move(moments));
 }
 
 }  // namespace
@@ -157,6 +118,21 @@ void CallTimes::add(const CallTimes& later) {
     came_s.insert(came_s.end(), later.came_s.begin(), later.came_s.end());
     wall_s += later.wall_s;
     late_begins += later.late_begins;
+}
+
+std::int64_t early_leavers(const CallTimes& times, comm::Communicator& control, double offset_s,
+                           double error_s) {
+    std::vector<double> came, before_leaving;
+    for (std::size_t call = 0; call < times.came_s.size(); ++call) {
+        came.push_back(times.came_s[call] - offset_s);
+        before_leaving.push_back(-came.back() - times.seconds[call]);
+    }
+    came = latest(std::move(came), control);
+    before_leaving = latest(std::move(before_leaving), control);
+    std::int64_t early = 0;
+    for (std::size_t call = 0; call < came.size(); ++call)
+        if (-before_leaving[call] < came[call] - error_s) ++early;
+    return early;
 }
 
 std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control,
@@ -186,7 +162,30 @@ std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& con
 }
 
 CallTimes time_calls(const Caller& caller, CallSync between, int calls) {
-    return Loop(caller, between, calls).run();
+    CallTimes times;
+    for (auto* const one : {&times.seconds, &times.came_s}) {
+        one->resize(static_cast<std::size_t>(calls));  // page faults in the loop would delay a rank
+        one->clear();
+    }
+    caller.data.barrier();
+    const double begin = clock_seconds();
+    for (int i = 0; i < calls; ++i) {
+        if (between == CallSync::nothing_loop) {
+            sleep_if_asked(caller);
+            caller.data.run(caller.transfer);
+        } else if (between == CallSync::window) {
+            window_call(caller, times);
+        } else {
+            timed_call(caller, between, times);
+        }
+    }
+    if (between == CallSync::nothing_loop) {
+        caller.data.synchronize();
+        times.seconds.push_back((clock_seconds() - begin) / calls);
+    }
+    times.wall_s = clock_seconds() - begin;
+    caller.data.barrier();
+    return times;
 }
 
 // The numbers converge to 1, and never to denormals, with which computing would take longer.
@@ -219,93 +218,46 @@ std::int64_t Compute::units_of(double seconds) {
 namespace {
 
 using base::Clock;
-using base::seconds_between;
 
-class Starter {
-  public:
-    Starter(const Caller& caller, MpiProgress progress, Compute& compute)
-        : caller_(caller), progress_(progress), compute_(compute) {}
-
-    double pure() {
-        caller_.data.barrier();
-        const auto begin = Clock::now();
-        auto request = caller_.data.start(caller_.transfer);
-        request.wait();
-        caller_.data.synchronize();
-        return base::seconds_since(begin);
-    }
-    void overall(std::int64_t units, StartedTimes& times) {
-        caller_.data.barrier();
-        double tested = 0;
-        const auto begin = Clock::now();
-        auto request = caller_.data.start(caller_.transfer);
-        const auto started = Clock::now();
-        work_beside(request, units, tested);
-        const auto computed = Clock::now();
-        request.wait();
-        caller_.data.synchronize();
-        const auto end = Clock::now();
-        times.init.push_back(seconds_between(begin, started));
-        times.test.push_back(tested);
-        times.wait.push_back(seconds_between(computed, end));
-        times.overall.push_back(seconds_between(begin, end));
-    }
-
-  private:
-    void work_beside(comm::Request& request, std::int64_t units, double& tested) {
-        if (progress_ == MpiProgress::thread) return work_while_a_thread_polls(request, units);
-        if (progress_ == MpiProgress::none) return compute_.work(units);
-        compute_.work(units, [&] {
-            const auto begin = Clock::now();
-            request.test();
-            tested += base::seconds_since(begin);
-        });
-    }
-
-    // This thread makes no MPI call during the work, so MPI_THREAD_SERIALIZED suffices.
-    void work_while_a_thread_polls(comm::Request& request, std::int64_t units) {
-        std::atomic<bool> ends = false;
-        auto helper = std::async(std::launch::async, [&] {
-            while (!ends.load(std::memory_order_relaxed) && !request.test())
-                std::this_thread::yield();
-        });
-        compute_.work(units);
-        ends.store(true, std::memory_order_relaxed);
-        helper.get();  // rethrows an error of the library
-    }
-
-    const Caller& caller_;
-    MpiProgress progress_;
-    Compute& compute_;
-};
+// Seconds from the start of the operation to its end, with `beside` between.
+double started_s(const Caller& caller, const std::function<void(comm::Request&)>& beside) {
+    caller.data.barrier();
+    const auto begin = Clock::now();
+    auto request = caller.data.start(caller.transfer);
+    beside(request);
+    request.wait();
+    caller.data.synchronize();
+    return base::seconds_since(begin);
+}
 
 }  // namespace
 
-StartedTimes time_started(const Caller& caller, int warmup, int calls, MpiProgress progress,
+StartedTimes time_started(const Caller& caller, int warmup, int calls, bool polls,
                           Compute& compute) {
-    Starter starter(caller, progress, compute);
     StartedTimes times;
-    for (int i = 0; i < warmup; ++i) starter.pure();
-    for (int i = 0; i < calls; ++i) times.pure.push_back(starter.pure());
+    for (int i = -warmup; i < calls; ++i) {
+        const double pure = started_s(caller, [](auto&) {});
+        if (i >= 0) times.pure.push_back(pure);
+    }
     const double alone =
         comm::reduced(caller.control, stats::summarise(times.pure).median, comm::ReduceOp::max);
     const std::int64_t units = compute.units_of(alone);
-    for (int i = 0; i < warmup; ++i) {
-        StartedTimes forgotten;
-        starter.overall(units, forgotten);
-    }
+    const auto work = [&](comm::Request& request) {
+        polls ? compute.work(units, [&] { request.test(); }) : compute.work(units);
+    };
+    for (int i = 0; i < warmup; ++i) started_s(caller, work);
     for (int i = 0; i < calls; ++i) {
         const auto begin = Clock::now();
         compute.work(units);
         times.compute.push_back(base::seconds_since(begin));
-        starter.overall(units, times);
+        times.overall.push_back(started_s(caller, work));
     }
     return times;
 }
 
 StartedTimes longest_us(comm::Communicator& control, StartedTimes seconds, int calls) {
-    auto& [pure, compute, overall, init, test, wait] = seconds;
-    for (auto* const part : {&pure, &compute, &overall, &init, &test, &wait}) {
+    auto& [pure, compute, overall] = seconds;
+    for (auto* const part : {&pure, &compute, &overall}) {
         part->resize(static_cast<std::size_t>(calls), 0);
         *part = measure::largest_of_ranks(control, std::move(*part));
         for (double& time : *part) time *= 1e6;

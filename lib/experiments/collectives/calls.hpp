@@ -46,12 +46,17 @@ Fault parse_fault(const std::string& text);
 struct CallTimes {
     /// One value per call. With CallSync::nothing_loop one value: the mean.
     std::vector<double> seconds;
-    std::vector<double> came_s;  ///< begin of each call, on this rank's clock
+    std::vector<double> came_s;  ///< begin of each timed call, on this rank's clock
     double wall_s = 0;           ///< of the whole loop
     int late_begins = 0;         ///< CallSync::window: calls begun after the agreed time
 
     void add(const CallTimes& later);
 };
+
+/// Counts the barriers that a rank of `control` left more than `error_s` before another rank
+/// arrived. Leaves out ranks with NaN times. `offset_s`: this rank's clock offset. Collective.
+std::int64_t early_leavers(const CallTimes& times, comm::Communicator& control, double offset_s,
+                           double error_s);
 
 /// A group of ranks that communicate: the whole job, the ranks of one host, one rank of each host.
 struct Level {
@@ -97,21 +102,17 @@ class Compute {
     std::array<float, 512> numbers_;
 };
 
-/// What drives MPI progress while the rank computes: nothing, polls from the compute loop, or a
-/// thread.
-enum class MpiProgress { none, poll, thread };
-
 /// Times of each counted call, as OSU's non-blocking benchmarks define them.
 struct StartedTimes {
-    std::vector<double> pure;              ///< start and wait, nothing between
-    std::vector<double> compute;           ///< the compute alone
-    std::vector<double> overall;           ///< start, compute, wait
-    std::vector<double> init, test, wait;  ///< parts of overall: start, polls, wait
+    std::vector<double> pure;     ///< start and wait, nothing between
+    std::vector<double> compute;  ///< the compute alone
+    std::vector<double> overall;  ///< start, compute, wait
 };
 
 /// Returns this rank's times in seconds. The compute takes as long as the operation alone does on
-/// the slowest rank (median over calls). A barrier precedes each call. Collective.
-StartedTimes time_started(const Caller& caller, int warmup, int calls, MpiProgress progress,
+/// the slowest rank (median over calls), and drives MPI progress if it `polls`. A barrier precedes
+/// each call. Collective.
+StartedTimes time_started(const Caller& caller, int warmup, int calls, bool polls,
                           Compute& compute);
 
 /// Maximum over the participating ranks, in us. Other ranks give empty `seconds`. Collective.

@@ -12,16 +12,6 @@
 namespace ranklab::experiments {
 namespace {
 
-// Bytes of a rank's buffers: of all messages, or with a model of all buckets, each with its own.
-std::uint64_t buffer_bytes(const CollectivesOptions& settled, int ranks) {
-    std::uint64_t bytes = 0;
-    for (const auto& message : planned_messages(settled, ranks)) {
-        const auto need = memory_of(message, settled.buffers);
-        bytes = settled.model ? bytes + need : std::max(bytes, need);
-    }
-    return bytes;
-}
-
 // "5 buckets, 97.5 MiB"
 std::string buckets_text(const std::string& model) {
     const auto rows = bucket_table(model).rows;
@@ -35,6 +25,8 @@ std::vector<Listing> listings() {
     Listing operations{"Operations (--op):", {}};
     for (const auto operation : chosen_operations("all"))
         operations.entries.emplace_back(comm::name_of(operation), summary_of(operation));
+    operations.entries.emplace_back(
+        kPairs, "rounds of disjoint pairs of nodes, all at once: latency and bandwidth of each");
     Listing models{"Models with gradient buckets (--from-model):", {}};
     for (const auto& name : shipped_models()) models.entries.emplace_back(name, buckets_text(name));
     return {operations, listing_of("Backends:", comm::backends()), models};
@@ -44,7 +36,7 @@ LaunchNeeds needs(const options::Options& given) {
     const auto settings = given.fields<vocabulary::CollectivesSettings>();
     const bool alone =
         settings.backend && entry_of(comm::backends(), *settings.backend).one_rank_alone;
-    return {.mpi = !alone, .mpi_from_threads = settings.progress == "thread", .threads = 1};
+    return {.mpi = !alone, .mpi_from_threads = false, .threads = 1};
 }
 
 std::vector<options::Effective> effective_of(const CollectivesOptions& settled) {
@@ -72,13 +64,17 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
     comm::all_or_throw(control, [&] { settled = settle_collectives(given, common, ranks); });
     settle_backend(settled, control);
     comm::all_or_throw(control, [&] {
-        messages = planned_messages(settled, ranks).size();
-        settled.buffer_bytes = buffer_bytes(settled, ranks);
+        const auto planned = planned_messages(settled, ranks);
+        messages = planned.size();
+        for (const auto& message : planned) {
+            const auto need = memory_of(message, settled.buffers);  // of a model's: each its own
+            auto& bytes = settled.buffer_bytes;
+            bytes = settled.model ? bytes + need : std::max(bytes, need);
+        }
     });
     return {.settings = effective_of(settled),
             .facts = {{"messages", fmt::to_string(messages), true},
                       {"bytes-per-rank", fmt::to_string(settled.buffer_bytes), true}},
-            .prints_as_nccl_tests = settled.settings.format == "nccl-tests",
             .run = [settled](const RunContext& context) { return run(settled, context); }};
 }
 
@@ -93,9 +89,10 @@ Experiment comm_experiment() {
                 "  mpirun -n 2 ranklab comm                            allreduce, 8 B to 4 MiB\n"
                 "  mpirun -n 2 ranklab comm --op all -e 64K            every operation\n"
                 "  srun -n 16 ranklab comm --op allreduce,latency      within and between hosts\n"
+                "  srun -N 16 ranklab comm --op pairs                  nodes in pairs, in turn\n"
                 "  mpirun -n 2 ranklab comm --from-model resnet50      a model's gradient buckets\n"
                 "  mpirun -n 2 ranklab comm -b 1M -e 64M -f 4 -n 20 -d bf16\n"
-                "  mpirun -n 2 ranklab comm --nonblocking --mpi-progress thread\n",
+                "  mpirun -n 2 ranklab comm --nonblocking --mpi-progress poll\n",
             .options = options::Schema()
                            .append(vocabulary::collectives_settings())
                            .offer("backend", names_of(comm::backends())),

@@ -21,6 +21,9 @@ std::string_view word_of(Reduction reduction);
 
 std::string_view summary_of(comm::Operation operation);
 
+/// --op: not an operation, but rounds of two operations in pairs of nodes (run_sweep).
+inline constexpr std::string_view kPairs = "pairs";
+
 /// The entries that --op, --datatype or --redop names, each once, in the order of the tables. Types
 /// may have nccl-tests' names, too. Throws OptionError for an unknown name.
 std::vector<comm::Operation> chosen_operations(const std::string& words);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -16,8 +17,10 @@
 #include "base/program.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
+#include "experiments/collectives/sweep.hpp"
 #include "experiments/collectives/templates.hpp"
 #include "experiments/shared/experiment.hpp"
+#include "host/process.hpp"
 #include "vocabulary/tables.hpp"
 
 namespace ranklab::experiments {
@@ -71,9 +74,6 @@ CollectivesOptions settle_collectives(const options::Options& given, const Commo
     settled.over_ranks = static_cast<RankReduction>(settings.average.front() - '0');
     settled.warmup = static_cast<int>(*settled.common.warmup);
     settled.calls = static_cast<int>(settings.repetitions);
-    settled.progress = settings.progress == "thread" ? MpiProgress::thread
-                       : settings.progress == "poll" ? MpiProgress::poll
-                                                     : MpiProgress::none;
     settled.buffers.unalign = settings.unalign;
     if (settings.fault) settled.fault = parse_fault(*settings.fault);
     check_rank("--root", settings.root, world_size);
@@ -98,6 +98,9 @@ void settle_backend(CollectivesOptions& settled, comm::Communicator& control) {
         comm::throw_on_all<base::EnvironmentError>(control, 0, why, {"backend " + of_host.name});
     comm::all_or_throw(control, [&] { settle_memory(settings, settled.backend); });
     settled.buffers.memory = settled.backend.memory;
+    if (settings.op != kPairs) return;
+    settled.pair_members = pair_members(comm::gather_texts(control, host::host_name()));
+    vocabulary::settle(settings.rounds, 2 * std::bit_width(settled.pair_members.size() - 1));
 }
 
 std::vector<Message> planned_messages(const CollectivesOptions& options, int ranks) {
@@ -108,6 +111,17 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, int ran
                                 .in_place = true,
                                 .ranks = ranks,
                                 .part = static_cast<std::size_t>(bucket.elements)});
+        return messages;
+    }
+    if (options.settings.op == kPairs) {
+        if (ranks < 2)
+            throw base::OptionError("pairs need two ranks; start " + base::mpirun() + " -n 2 ...");
+        for (const auto& [operation, bytes] :
+             {std::pair(comm::Operation::latency, options.settings.min_bytes),
+              std::pair(comm::Operation::sendrecv, options.settings.max_bytes)}) {
+            messages.push_back(messages_of({.operation = operation, .ranks = 2}, {bytes}).front());
+            need_countable(messages.back(), options.backend);
+        }
         return messages;
     }
     for (const auto& form : chosen_forms(options.settings, options.backend, ranks)) {

@@ -45,12 +45,12 @@ struct CollectivesOptions {
     CallSync between = CallSync::barrier;
     RankReduction over_ranks = RankReduction::longest;
     int warmup = 5, calls = 50;
-    MpiProgress progress = MpiProgress::none;
     Fault fault;
     BufferPlan buffers;
     std::uint64_t buffer_bytes = 0;    ///< of the largest message, or of all buckets
     std::vector<std::uint64_t> sizes;  ///< bytes, before rounding to whole elements
     std::optional<BucketTable> model;  ///< --from-model
+    std::vector<int> pair_members;     ///< ranks that --op pairs pairs; empty: another operation
 };
 
 /// Settles the options that depend neither on backend nor hosts. Throws OptionError if two
@@ -58,8 +58,8 @@ struct CollectivesOptions {
 CollectivesOptions settle_collectives(const options::Options& given,
                                       const vocabulary::CommonSettings& common, int world_size);
 
-/// Settles the backend and the memory of the buffers. Throws OptionError or EnvironmentError on all
-/// ranks if backend or memory cannot be used. Collective.
+/// Settles the backend and the memory of the buffers, and of --op pairs members and rounds. Throws
+/// OptionError or EnvironmentError on all ranks if backend or memory cannot be used. Collective.
 void settle_backend(CollectivesOptions& settled, comm::Communicator& control);
 
 /// Returns the messages of all forms and sizes. Throws OptionError if there are none.

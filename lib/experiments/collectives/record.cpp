@@ -138,16 +138,6 @@ void add_checks(results::Run& run, const Sweep& sweep) {
             run.warnings.push_back(fmt::format("NOT VERIFIED: {} ({})", one.check, one.detail));
 }
 
-void add_straggler(results::Run& run, const Sweep& sweep) {
-    const Straggler straggler = sweep.arrivals.straggler();
-    if (straggler.rank < 0) return;
-    const std::string& host = sweep.hosts[static_cast<std::size_t>(straggler.rank)];
-    const std::string who = fmt::format("rank {} on {} {}", straggler.rank, host, straggler.how);
-    run.warnings.push_back(who + "; times include waiting for this rank");
-    add_fact(run, "late_rank", fmt::format("{}", straggler.rank));
-    add_fact(run, "late", who);
-}
-
 void add_facts(results::Run& run, const Sweep& sweep) {
     constexpr std::array kPolicies{
         "nothing between two calls, the loop timed as a whole and divided by its calls",
@@ -155,13 +145,9 @@ void add_facts(results::Run& run, const Sweep& sweep) {
         "nothing between two calls, each of them timed",
         "a barrier between two calls, not included in their times",
         "all ranks start each call at an agreed time of a common clock, from which it is timed"};
-    const auto between = sweep.options.between;
-    add_fact(run, "policy", kPolicies.at(base::number_of(between)));
+    add_fact(run, "policy", kPolicies.at(base::number_of(sweep.options.between)));
     add_fact(run, "library", sweep.options.backend.library());
     add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
-    const double skew = sweep.arrivals.skew_s();
-    if ((between == CallSync::barrier || between == CallSync::barrier_inside) && !std::isnan(skew))
-        add_fact(run, "barrier_exit_skew_us", fmt::format("{:.2f}", skew * 1e6));
     if (sweep.options.model) add_fact(run, "model", sweep.options.model->model);
 }
 
@@ -196,7 +182,6 @@ void fill_collectives_run(results::Run& run, const Sweep& sweep, comm::Communica
     of_ranks.add_of_run(vocabulary::kPeakMemory, static_cast<double>(host::peak_rss_bytes()));
     of_ranks.finish();
     add_facts(run, sweep);
-    add_straggler(run, sweep);
     if (control.world_size() == 1)
         run.warnings.push_back(
             "single rank: times are call and copy overhead only; start several ranks: " +

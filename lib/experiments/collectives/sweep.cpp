@@ -40,11 +40,10 @@ class Sweeper : base::Immovable {
           context_(context),
           control_(context.control),
           data_(options.backend.make(control_)),
-          sweep_{.options = options,
-                 .hosts = comm::gather_texts(control_, host::host_name()),
-                 .arrivals = Arrivals(static_cast<std::size_t>(control_.world_size()))},
-          levels_(make_levels(*data_, control_, sweep_.hosts,
-                              options.settings.scope != "job" && !options.model)),
+          sweep_{.options = options, .hosts = comm::gather_texts(control_, host::host_name())},
+          levels_(make_levels(
+              *data_, control_, sweep_.hosts,
+              options.settings.scope != "job" && !options.model && options.pair_members.empty())),
           clocks_(control_, sweep_.hosts),
           buffers_(options.buffers, options.model ? 0 : options.buffer_bytes),
           ahead_s_(std::max(kAnnouncement, 40 * clocks_.error_s())),
@@ -61,7 +60,10 @@ class Sweeper : base::Immovable {
         while (done < order_.size() && !stop_.interrupted()) {
             progress.activity(text_of(done));
             clocks_.refresh();
-            options_.model ? time_buckets() : time_message(order_[done]);
+            if (options_.model)
+                time_buckets();
+            else
+                has_pairs() ? time_pairs(done) : time_message(order_[done]);
             if (done == 0 && context_.start_up != nullptr)
                 context_.start_up->finish("the first message size");
             if (!stop_.interrupted() && ++done < order_.size()) stop_.ask();
@@ -112,6 +114,7 @@ class Sweeper : base::Immovable {
     // Plans the visits of the rows from `first` on, in the same order on all ranks.
     void plan_rounds(std::size_t first) {
         if (options_.model) return order_.push_back({});  // one visit times all buckets
+        if (has_pairs()) return order_.resize(static_cast<std::size_t>(*options_.settings.rounds));
         std::mt19937_64 random(static_cast<std::uint64_t>(options_.common.seed));
         const auto calls = rounds_of(options_.calls, options_.between == CallSync::nothing_loop);
         for (std::size_t round = 0; round < calls.size(); ++round) {
@@ -128,14 +131,19 @@ class Sweeper : base::Immovable {
     std::string text_of(std::size_t visit) const {
         if (visit >= order_.size()) return "finishing";
         if (options_.model) return "the buckets of " + options_.model->model;
+        if (has_pairs()) return "messages in pairs";
         const MessageRow& row = sweep_.rows[order_[visit].row];
         return fmt::format("{} of {}", comm::name_of(row.message.operation),
                            base::human_bytes(static_cast<double>(row.message.bytes())));
     }
 
-    PreparedCalls prepare(const MessageRow& row, Buffers& buffers) {
-        PreparedCalls prepared{*std::ranges::find(levels_, row.level, &Level::name)};
-        const Level& level = prepared.level;
+    bool has_pairs() const { return !options_.pair_members.empty(); }
+
+    PreparedCalls prepare(const MessageRow& row, Buffers& buffers) const {
+        return prepare(*std::ranges::find(levels_, row.level, &Level::name), row, buffers);
+    }
+    static PreparedCalls prepare(const Level& level, const MessageRow& row, Buffers& buffers) {
+        PreparedCalls prepared{level};
         if (!level.active) return prepared;
         const int rank = level.data->rank();
         prepared.takes_part = comm::takes_part(row.message.operation, rank, level.ranks);
@@ -158,7 +166,6 @@ class Sweeper : base::Immovable {
         MessageRow& row = sweep_.rows[visit.row];
         const PreparedCalls prepared = prepare(row, buffers_);
         const CallTimes times = time_visit(visit, prepared);
-        add_arrivals(times, prepared.level);
         row.late_begins += comm::reduced<double>(control_, times.late_begins, comm::ReduceOp::max);
         add_times(row, times);
         if (row.is_barrier() && options_.between == CallSync::barrier)
@@ -183,10 +190,7 @@ class Sweeper : base::Immovable {
             call_s = wall_s / now;
             if (wall_s > kBetweenAsks / 2) stop_.ask();
         }
-        if (loop) {  // the loop gives one mean over all calls
-            times.seconds.assign(1, loops_s / done);
-            times.came_s.resize(1);
-        }
+        if (loop) times.seconds.assign(1, loops_s / done);  // one mean over all calls
         return times;
     }
 
@@ -224,15 +228,6 @@ class Sweeper : base::Immovable {
         const auto us =
             us_over_ranks(control_, times.seconds, row.message.operation, options_.over_ranks);
         row.us.insert(row.us.end(), us.begin(), us.end());
-    }
-
-    // Compares the arrivals of ranks within a group of the level. Without synchronisation between
-    // calls ranks run ahead of each other, so that arrivals show no straggler.
-    void add_arrivals(const CallTimes& times, const Level& level) {
-        if (options_.between == CallSync::nothing_loop || options_.between == CallSync::nothing)
-            return;
-        const auto behind = behind_the_first(times, *level.control, clocks_.mine());
-        sweep_.arrivals.add(measure::gather_columns(control_, behind), clocks_.error_s());
     }
 
     void check_barrier(MessageRow& row, const CallTimes& times, const Level& level) {
@@ -273,10 +268,42 @@ class Sweeper : base::Immovable {
         StartedTimes times;
         if (prepared.level.active)
             times = time_started(caller_of(prepared), options_.warmup, options_.calls,
-                                 options_.progress, compute_);
+                                 options_.settings.progress == "poll", compute_);
         row.started = longest_us(control_, std::move(times), options_.calls);
         if (!row.is_barrier()) row.started_wrong = check(row.message, prepared, /*started=*/true);
         stop_.ask();
+    }
+
+    void time_pairs(std::size_t round) {
+        const auto partners = partners_of_round(options_.pair_members, sweep_.hosts.size(), round,
+                                                static_cast<std::uint64_t>(options_.common.seed));
+        const int rank = control_.rank(), other = partners[static_cast<std::size_t>(rank)];
+        const int lower = std::min(rank, other);
+        const Level pair{.name = "job",
+                         .ranks = 2,
+                         .active = other != rank,
+                         .data = data_->split(lower, rank),
+                         .control = control_.split(lower, rank)};
+        std::vector<std::vector<double>> us;  // of each message, by rank
+        for (auto& row : sweep_.rows) {
+            const auto prepared = prepare(pair, row, buffers_);
+            warm_up(prepared);
+            const auto times = make_calls(prepared, CallSync::nothing, options_.calls);
+            us.push_back(
+                comm::gather_values(control_, 1e6 * stats::quantile(times.seconds, 0.5) /
+                                                  comm::messages_of(row.message.operation)));
+            if (const auto wrong = check(row.message, prepared))
+                row.wrong = row.wrong.value_or(0) + *wrong;
+        }
+        for (std::size_t a = 0; a < partners.size(); ++a) {
+            const auto b = static_cast<std::size_t>(partners[a]);
+            if (b <= a) continue;
+            for (std::size_t i = 0; i < us.size(); ++i)
+                sweep_.rows[i].us.push_back(std::max(us[i][a], us[i][b]));
+            const auto &latency = sweep_.rows.front(), &bandwidth = sweep_.rows.back();
+            sweep_.pairs.push_back({round, a, b, latency.us.back(),
+                                    bandwidth.message.algbw_GBps(bandwidth.us.back())});
+        }
     }
 
     // As in a training step, each bucket has memory of its own, and each pass reduces all of them
@@ -292,9 +319,7 @@ class Sweeper : base::Immovable {
         for (int pass = -options_.warmup; pass < options_.calls && !stop_.interrupted(); ++pass) {
             for (std::size_t b = 0; b < rows.size(); ++b) {
                 const auto times = time_calls(caller_of(prepared[b]), CallSync::barrier, 1);
-                if (pass < 0) continue;
-                add_times(rows[b], times);
-                add_arrivals(times, prepared[b].level);
+                if (pass >= 0) add_times(rows[b], times);
             }
             stop_.ask();
         }

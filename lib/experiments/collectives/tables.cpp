@@ -101,7 +101,7 @@ results::Table nonblocking_table(const Sweep& sweep) {
     const auto median = [](const std::vector<double>& us) { return stats::summarise(us).median; };
     for (const auto& row : sweep.rows) {
         if (!row.started) continue;
-        const auto& [pure, compute, overall, init, test, wait] = *row.started;
+        const auto& [pure, compute, overall] = *row.started;
         std::vector<double> overlap;
         for (std::size_t call = 0; call < overall.size(); ++call)
             overlap.push_back(
@@ -113,8 +113,8 @@ results::Table nonblocking_table(const Sweep& sweep) {
                    dtype_of(row.message), std::string(row.message.redop()),
                    std::int64_t{row.message.ranks}, whole(row.message.bytes()),
                    sweep.options.settings.progress, whole(overall.size()), median(overall),
-                   median(compute), median(init), median(test), median(wait), median(pure),
-                   percent.value, percent.ci.low, percent.ci.high, mark});
+                   median(compute), median(pure), percent.value, percent.ci.low, percent.ci.high,
+                   mark});
     }
     return std::move(table).table();
 }
@@ -180,13 +180,20 @@ results::Table fits_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
+results::Table pairs_table(const Sweep& sweep) {
+    Rows table("pairs");
+    for (const auto& [round, a, b, latency, bandwidth] : sweep.pairs)
+        table.add(
+            {whole(round), whole(a), whole(b), sweep.hosts[a], sweep.hosts[b], latency, bandwidth});
+    return std::move(table).table();
+}
+
 results::Table clocks_table(const Sweep& sweep) {
     const auto& hosts = sweep.hosts;
     Rows table("clocks");
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
         const auto& clock = sweep.clocks[rank];
-        table.add({whole(rank), hosts[rank], clock.offset_s * 1e6, clock.error_s * 1e6,
-                   sweep.arrivals.late_s(rank) * 1e6, sweep.arrivals.last_share(rank)});
+        table.add({whole(rank), hosts[rank], clock.offset_s * 1e6, clock.error_s * 1e6});
     }
     return std::move(table).table();
 }
@@ -199,12 +206,12 @@ void add_collectives_tables(results::Run& run, const Sweep& sweep) {
         run.tables.push_back(buckets_table(run, sweep, *options.model));
     } else {
         run.tables.push_back(messages_table(run, sweep));
-        run.tables.push_back(fits_table(run, sweep));
+        run.tables.push_back(sweep.pairs.empty() ? fits_table(run, sweep) : pairs_table(sweep));
     }
     if (std::ranges::any_of(sweep.rows,
                             [](const MessageRow& row) { return row.started.has_value(); }))
         run.tables.push_back(nonblocking_table(sweep));
-    if (sweep.hosts.size() > 1) run.tables.push_back(clocks_table(sweep));
+    if (sweep.clocks.size() > 1) run.tables.push_back(clocks_table(sweep));
 }
 
 }  // namespace ranklab::experiments

@@ -12,36 +12,26 @@ bool is_hdf5_name(const std::string& name) {
     return name.ends_with(".h5") || name.ends_with(".hdf5");
 }
 
-struct ConvertSettings {
-    std::optional<std::string> dataset;
-    std::int64_t chunk = 0;
-};
-
 // Throws OptionError for a conversion that is impossible.
-data::ConvertSpec spec_of(const options::Options& given, const ConvertSettings& settings,
-                          const OutputSettings& to) {
-    const std::string output = *to.output;
-    if (given.positional().empty() || output.empty())
+data::ConvertSpec spec_of(const options::Options& given) {
+    auto spec = given.fields<data::ConvertSpec>();
+    spec.output = output_of(given, 1, spec.output, "");
+    if (given.positional().empty() || spec.output.empty())
         throw base::OptionError(
             "convert needs an input and an output: ranklab data convert x_data.npy,x_label.npy "
             "x.h5");
-    data::ConvertSpec spec{.inputs = {},
-                           .output = output,
-                           .dataset = settings.dataset.value_or(""),
-                           .chunk = settings.chunk,
-                           .force = to.force};
     for (const auto& name : base::split(given.positional().front(), ','))
         spec.inputs.emplace_back(name);
+    if (spec.dataset && spec.dataset->empty()) spec.dataset.reset();
     const bool to_npy = is_hdf5_name(spec.inputs.front().string());
-    if (to_npy && (spec.inputs.size() > 1 || !spec.dataset.empty() || spec.chunk != 0))
+    if (to_npy && (spec.inputs.size() > 1 || spec.dataset || spec.chunk != 0))
         throw base::OptionError("from HDF5 to npy give one input; leave --dataset and --chunk out");
-    if (!spec.dataset.empty() &&
-        (spec.inputs.size() > 1 || spec.dataset.find('/') != std::string::npos))
+    if (spec.dataset && (spec.inputs.size() > 1 || spec.dataset->find('/') != std::string::npos))
         throw base::OptionError(
             "--dataset names the dataset of one npy file; give one input, and a name without /");
-    if (!to_npy && !is_hdf5_name(output))
+    if (!to_npy && !is_hdf5_name(spec.output))
         throw base::OptionError(
-            fmt::format("'{}' does not end in .h5; npy files become one HDF5 file", output));
+            fmt::format("'{}' does not end in .h5; npy files become one HDF5 file", spec.output));
     return spec;
 }
 
@@ -54,7 +44,7 @@ Runs convert(const data::ConvertSpec& spec, const RunContext& around) {
 }  // namespace
 
 Experiment convert_verb() {
-    using S = ConvertSettings;
+    using S = data::ConvertSpec;
     return {
         .command = "data convert",
         .usage = "IN.npy[,IN2.npy] OUT.h5 | IN.h5 STEM [options]",
@@ -74,22 +64,19 @@ Experiment convert_verb() {
             options::Schema()
                 .positional(2)
                 .section("Conversion")
-                .text("output", &OutputSettings::output, "FILE",
-                      "the file to make, also as second argument")
+                .text("output", &S::output, "FILE", "the file to make, also as second argument")
                 .integer("chunk", &S::chunk, 0,
                          "edge of a chunk of the HDF5 datasets; 0 for contiguous ones")
                 .text("dataset", &S::dataset, "NAME",
                       "the HDF5 dataset to store one npy file in (default: Nbody for 4 channels, "
                       "Hydro for 5)")
-                .flag("force", &OutputSettings::force, "replace what is there already"),
+                .flag("force", &S::force, "replace what is there already"),
         .settle = [](const auto& given, const auto& common, auto&) -> Plan {
-            const auto settings = given.template fields<ConvertSettings>();
-            const auto spec = spec_of(given, settings, output_of(given, 1, ""));
-            return {.settings =
-                        given.effective(given.template fields<OutputSettings>(), settings, common),
-                    .facts = {{"from", given.positional().front(), false},
-                              {"to", spec.output.string(), false}},
-                    .run = [spec](const auto& context) { return convert(spec, context); }};
+            const auto spec = spec_of(given);
+            return {
+                .settings = given.effective(spec, common),
+                .facts = {{"from", given.positional().front(), false}, {"to", spec.output, false}},
+                .run = [spec](const auto& context) { return convert(spec, context); }};
         }};
 }
 

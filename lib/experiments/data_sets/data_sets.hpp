@@ -1,8 +1,8 @@
 // `ranklab data`: makes, verifies and converts data sets, on one or many ranks.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "experiments/shared/experiment.hpp"
 
@@ -11,22 +11,12 @@ namespace ranklab::experiments {
 Tool data_sets_tool();
 
 /// The verbs.
-Experiment make_cosmology_verb();
-Experiment make_cifar100_verb();
-Experiment make_mnist_verb();
-Experiment make_tokens_verb();
-Experiment verify_verb();
+std::vector<Experiment> make_verbs();
 Experiment convert_verb();
 
-/// The options of the verbs that write.
-struct OutputSettings {
-    std::optional<std::string> output;
-    bool force = false;
-};
-
-/// Returns the settings with `output`: the positional argument of that index, --output, or
-/// `fallback`. Throws OptionError if both the argument and --output are given.
-OutputSettings output_of(const options::Options& given, std::size_t word,
-                         const std::string& fallback);
+/// Returns the positional argument of that index, `output` (--output), or `fallback`. Throws
+/// OptionError if both the argument and --output are given.
+std::string output_of(const options::Options& given, std::size_t word, const std::string& output,
+                      const std::string& fallback);
 
 }  // namespace ranklab::experiments

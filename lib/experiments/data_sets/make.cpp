@@ -17,41 +17,37 @@ using data::CosmologySpec;
 using data::ImageFilesSpec;
 using data::TokenFileSpec;
 
-// Squares and products of such scales are finite in float32.
-constexpr double kLargestScale = 1e6;
-
-Runs make_cosmology(const CosmologySpec& spec, const OutputSettings& to, const RunContext& around) {
+Runs make_cosmology(const CosmologySpec& spec, const RunContext& around) {
     // A rank holds at least one plane of each of 9 channels, and three planes of noise for each
     // of 4.
     need_memory(around.control, 4.0 * (9 + 4 * 3) * base::real(spec.edge * spec.edge),
                 "the planes that a rank makes at a time", {"edge"}, std::nullopt);
-    const auto report = data::make_cosmology(around.control, spec, *to.output, to.force,
-                                             around.version, around.progress);
+    const auto report = data::make_cosmology(around.control, spec, around.version, around.progress);
     const std::string layout =
         spec.chunk == 0 ? "contiguous" : fmt::format("chunks [C, {0}, {0}, {0}]", spec.chunk);
-    return {.text = fmt::format("{}: {}\n", *to.output,
+    return {.text = fmt::format("{}: {}\n", spec.output,
                                 base::human_bytes(static_cast<double>(report.bytes))) +
                     fmt::format("  /Nbody [4, {0}, {0}, {0}]  {1}  {2}\n"
                                 "  /Hydro [5, {0}, {0}, {0}]  {1}  {3}\n",
                                 spec.edge, layout, data::sum64_text(report.checksums[0]),
                                 data::sum64_text(report.checksums[1])) +
-                    fmt::format("Next: ranklab data verify {}\n", base::shell_path(*to.output))};
+                    fmt::format("Next: ranklab data verify {}\n", base::shell_path(spec.output))};
 }
 
-Runs make_images(const data::ImageFiles& set, const OutputSettings& to, const RunContext& around) {
-    data::make_images(around.control, set, to.force, around.progress);
+Runs make_images(const data::ImageFiles& set, const ImageFilesSpec& spec,
+                 const RunContext& around) {
+    data::make_images(around.control, set, spec.force, around.progress);
     std::string text;
-    for (const auto& split : set.splits)
-        for (const auto& file : split.files) text += fmt::format("{}\n", file.path.string());
-    return {.text =
-                text + fmt::format("Next: ranklab data verify {}\n", base::shell_path(*to.output))};
+    for (const auto& file : set.files) text += fmt::format("{}\n", file.path.string());
+    return {.text = text +
+                    fmt::format("Next: ranklab data verify {}\n", base::shell_path(spec.output))};
 }
 
-Runs make_tokens(const TokenFileSpec& spec, const OutputSettings& to, const RunContext& around) {
-    data::make_tokens(around.control, *to.output, spec, to.force, around.progress);
+Runs make_tokens(const TokenFileSpec& spec, const RunContext& around) {
+    data::make_tokens(around.control, spec, around.progress);
     return {.text = fmt::format("{}\nNext: ranklab train --model llama-debug --data tokens "
                                 "--inputs {}; the loss cannot fall below {:.3f}\n",
-                                *to.output, base::shell_path(*to.output), data::kTokenEntropy)};
+                                spec.output, base::shell_path(spec.output), data::kTokenEntropy)};
 }
 
 // What differs between the image sets.
@@ -62,7 +58,7 @@ struct ImageSetText {
     const char* train;
     const char* test;
     const char* examples;
-    data::ImageFiles (*files)(const std::filesystem::path& directory, const ImageFilesSpec&);
+    data::ImageFiles (*files)(const ImageFilesSpec&);
 };
 
 // The idx format counts images in 32 bits.
@@ -70,38 +66,37 @@ constexpr std::int64_t kMostImages = std::numeric_limits<std::int32_t>::max();
 
 Experiment images_verb(const ImageSetText& text) {
     using S = ImageFilesSpec;
-    return {.command = fmt::format("data make {}", text.name),
-            .usage = "[DIR] [options]",
-            .summary = text.summary,
-            .examples = text.examples,
-            .options = options::Schema()
-                           .positional(1)
-                           .section("Images")
-                           .text("output", &OutputSettings::output, "DIR",
-                                 fmt::format(
-                                     "the folder to write into, also as argument DIR (default: {})",
-                                     text.directory))
-                           .integer("train", &S::train, {1, kMostImages}, "training images")
-                           .integer("test", &S::test, {1, kMostImages}, "test images")
-                           .integer("seed", &S::seed, {0, options::kWholeNumbers},
-                                    "seed of the classes' patterns and of every sample")
-                           .flag("force", &OutputSettings::force, "replace what is there already")
-                           .fallback("train", text.train)
-                           .fallback("test", text.test),
-            .settle = [text](const auto& given, const auto& common, auto&) -> Plan {
-                const auto spec = given.template fields<ImageFilesSpec>();
-                const auto to = output_of(given, 0, text.directory);
-                const auto set = text.files(*to.output, spec);
-                return {.settings = given.effective(to, spec, common),
-                        .facts = {{"folder", *to.output, false},
-                                  {"bytes", fmt::to_string(set.bytes()), true}},
-                        .run = [=](const auto& context) { return make_images(set, to, context); }};
-            }};
+    return {
+        .command = fmt::format("data make {}", text.name),
+        .usage = "[DIR] [options]",
+        .summary = text.summary,
+        .examples = text.examples,
+        .options =
+            options::Schema()
+                .positional(1)
+                .section("Images")
+                .text("output", &S::output, "DIR",
+                      fmt::format("the folder to write into, also as argument DIR (default: {})",
+                                  text.directory))
+                .integer("train", &S::train, {1, kMostImages}, "training images")
+                .integer("test", &S::test, {1, kMostImages}, "test images")
+                .integer("seed", &S::seed, {0, options::kWholeNumbers},
+                         "seed of the classes' patterns and of every sample")
+                .flag("force", &S::force, "replace what is there already")
+                .fallback("train", text.train)
+                .fallback("test", text.test),
+        .settle = [text](const auto& given, const auto& common, auto&) -> Plan {
+            auto spec = given.template fields<ImageFilesSpec>();
+            spec.output = output_of(given, 0, spec.output, text.directory);
+            const auto set = text.files(spec);
+            return {.settings = given.effective(spec, common),
+                    .facts = {{"folder", spec.output, false},
+                              {"bytes", fmt::to_string(set.bytes()), true}},
+                    .run = [=](const auto& context) { return make_images(set, spec, context); }};
+        }};
 }
 
-}  // namespace
-
-Experiment make_cosmology_verb() {
+Experiment cosmology_verb() {
     using S = CosmologySpec;
     return {
         .command = "data make cosmology",
@@ -120,7 +115,7 @@ Experiment make_cosmology_verb() {
             options::Schema()
                 .positional(1)
                 .section("Volume")
-                .text("output", &OutputSettings::output, "FILE",
+                .text("output", &S::output, "FILE",
                       "the file to make, also as argument FILE.h5 (default: cosmology-<edge>.h5)")
                 .integer("edge", &S::edge, {2, 16384}, "cells along each axis")
                 .integer("chunk", &S::chunk, 0,
@@ -128,57 +123,26 @@ Experiment make_cosmology_verb() {
                          "contiguous array, as published")
                 .integer("seed", &S::seed, {0, options::kWholeNumbers},
                          "seed of the noise from which all fields come")
-                .flag("force", &OutputSettings::force, "replace what is there already")
-                .section("Fields")
-                .real("sigma", &S::sigma, {0, kLargestScale}, "spread of ln(rho)")
-                .real("speed", &S::speed, {0, kLargestScale},
-                      "spread of a velocity component, in 9e7 cm/s")
-                .no_option({"cutoff", "gas-smoothing"},
-                           "the smallest structure is 4 cells and gas is smoothed over 3"),
+                .flag("force", &S::force, "replace what is there already")
+                .no_option({"sigma", "speed", "cutoff", "gas-smoothing"},
+                           "ln(rho) has the spread 2, velocities have 0.3; the smallest structure "
+                           "is 4 cells, and gas is smoothed over 3"),
         .settle = [](const auto& given, const auto& common, auto&) -> Plan {
-            const auto spec = given.template fields<CosmologySpec>();
+            auto spec = given.template fields<CosmologySpec>();
             if (spec.chunk > spec.edge)
                 throw base::OptionError(
                     fmt::format("--chunk {} is longer than --edge {}; give a shorter --chunk",
                                 spec.chunk, spec.edge));
-            const auto to = output_of(given, 0, fmt::format("cosmology-{}.h5", spec.edge));
-            return {.settings = given.effective(to, spec, common),
-                    .facts = {{"file", *to.output, false},
+            spec.output =
+                output_of(given, 0, spec.output, fmt::format("cosmology-{}.h5", spec.edge));
+            return {.settings = given.effective(spec, common),
+                    .facts = {{"file", spec.output, false},
                               {"bytes", fmt::to_string(data::cosmology_bytes(spec)), true}},
-                    .run = [=](const auto& context) { return make_cosmology(spec, to, context); }};
+                    .run = [=](const auto& context) { return make_cosmology(spec, context); }};
         }};
 }
 
-Experiment make_cifar100_verb() {
-    return images_verb(
-        {.name = "cifar100",
-         .summary = "Writes a synthetic set of 100 classes in CIFAR-100's binary format: "
-                    "cifar-100-binary/train.bin and test.bin.",
-         .directory = "data",
-         .train = "50000",
-         .test = "10000",
-         .examples =
-             "  ranklab data make cifar100\n"
-             "      data/cifar-100-binary/, where train looks\n"
-             "  mpirun -n 2 ranklab data make cifar100 /scratch/me --train 5000 --test 1000\n",
-         .files = data::cifar100_files});
-}
-
-Experiment make_mnist_verb() {
-    return images_verb(
-        {.name = "mnist",
-         .summary = "Writes a synthetic set of 10 classes in MNIST's idx format, four files; "
-                    "Fashion-MNIST's is the same format.",
-         .directory = "data/MNIST/raw",
-         .train = "60000",
-         .test = "10000",
-         .examples = "  ranklab data make mnist\n"
-                     "      data/MNIST/raw/, where train looks\n"
-                     "  mpirun -n 2 ranklab data make mnist --output /scratch/me/mnist --seed 7\n",
-         .files = data::mnist_files});
-}
-
-Experiment make_tokens_verb() {
+Experiment tokens_verb() {
     using S = TokenFileSpec;
     return {.command = "data make tokens",
             .usage = "[FILE.bin] [options]",
@@ -191,21 +155,53 @@ Experiment make_tokens_verb() {
             .options = options::Schema()
                            .positional(1)
                            .section("Text")
-                           .text("output", &OutputSettings::output, "FILE",
+                           .text("output", &S::output, "FILE",
                                  "the file, also as argument FILE.bin (default: tokens.bin)")
                            .integer("length", &S::tokens, {1, (std::int64_t{1} << 31) - 1},
                                     "number of tokens")
                            .integer("seed", &S::seed, {0, options::kWholeNumbers},
                                     "seed of the text and of which tokens follow which")
-                           .flag("force", &OutputSettings::force, "replace what is there already")
+                           .flag("force", &S::force, "replace what is there already")
                            .fallback("length", "4000000"),
             .settle = [](const auto& given, const auto& common, auto&) -> Plan {
-                const auto spec = given.template fields<TokenFileSpec>();
-                const auto to = output_of(given, 0, "tokens.bin");
-                return {.settings = given.effective(to, spec, common),
+                auto spec = given.template fields<TokenFileSpec>();
+                spec.output = output_of(given, 0, spec.output, "tokens.bin");
+                return {.settings = given.effective(spec, common),
                         .facts = {{"bytes", fmt::to_string(data::token_file_bytes(spec)), true}},
-                        .run = [=](const auto& context) { return make_tokens(spec, to, context); }};
+                        .run = [=](const auto& context) { return make_tokens(spec, context); }};
             }};
+}
+
+}  // namespace
+
+std::vector<Experiment> make_verbs() {
+    return {
+        cosmology_verb(),
+        images_verb(
+            {.name = "cifar100",
+             .summary = "Writes a synthetic set of 100 classes in CIFAR-100's binary format: "
+                        "cifar-100-binary/train.bin and test.bin.",
+             .directory = "data",
+             .train = "50000",
+             .test = "10000",
+             .examples =
+                 "  ranklab data make cifar100\n"
+                 "      data/cifar-100-binary/, where train looks\n"
+                 "  mpirun -n 2 ranklab data make cifar100 /scratch/me --train 5000 --test 1000\n",
+             .files = data::cifar100_files}),
+        images_verb(
+            {.name = "mnist",
+             .summary = "Writes a synthetic set of 10 classes in MNIST's idx format, four files; "
+                        "Fashion-MNIST's is the same format.",
+             .directory = "data/MNIST/raw",
+             .train = "60000",
+             .test = "10000",
+             .examples =
+                 "  ranklab data make mnist\n"
+                 "      data/MNIST/raw/, where train looks\n"
+                 "  mpirun -n 2 ranklab data make mnist --output /scratch/me/mnist --seed 7\n",
+             .files = data::mnist_files}),
+        tokens_verb()};
 }
 
 }  // namespace ranklab::experiments

@@ -95,7 +95,6 @@ struct Plan {
     /// What header and dry run show after the options ("parameters").
     std::vector<results::Setting> facts = {};
     bool uses_gpus = false;
-    bool prints_as_nccl_tests = false;
     /// What a dry run does besides printing the plan. Collective.
     std::function<void(comm::Communicator& control)> rehearse = [](auto&) {};
     /// Collective. Throws if the work is impossible. The runs hold measurements, tables,

@@ -11,7 +11,6 @@
 #include "base/numbers.hpp"
 #include "options/schema.hpp"
 #include "stats/interval.hpp"
-#include "stats/series.hpp"
 #include "vocabulary/measurements.hpp"
 
 namespace ranklab::experiments {
@@ -98,9 +97,9 @@ bool RankMeasurements::is_any(std::span<const double> mine) const {
     return largest({std::reduce(mine.begin(), mine.end())}).front() > 0;
 }
 
-void RankMeasurements::add_means_of(std::string_view name, const std::string& axis,
-                                    std::span<const double> mine, std::span<const double> counts,
-                                    std::size_t warmup) {
+void RankMeasurements::add_means(std::string_view name, const std::string& axis,
+                                 std::span<const double> mine, std::span<const double> counts,
+                                 std::size_t warmup) {
     auto means = measure::ordered_sums_of_ranks(control_, mine);
     for (std::size_t i = 0; i < means.size(); ++i) means[i] /= counts[i];
     run_.measurements.push_back(one_column(name, axis, "mean", std::move(means), warmup));
@@ -150,7 +149,6 @@ void add_failure(results::Run& run, const base::Failure& failure) {
 namespace {
 
 using results::Kind;
-using results::Measurement;
 
 constexpr std::size_t kFewestRows = 6;  // fewer have no interval
 constexpr std::size_t kMostRows = 8;    // of the table `statistics`
@@ -158,13 +156,6 @@ constexpr double kShareThatMatters = 0.05;
 // Only these measurements cause warnings.
 constexpr std::array kWholes{vocabulary::kStepTime, vocabulary::kJobTime, vocabulary::kEpochTime,
                              vocabulary::kCallTime};
-
-// Statistics over a measurement's rows; the value of a row is its maximum over ranks.
-struct Series {
-    stats::MedianEstimate estimate;
-    stats::Outliers outliers;
-    std::size_t warmup_fixed = 0, warmup_detected = 0;
-};
 
 // Estimates a rate's median from the reciprocals (times), as the rate's summary does.
 stats::MedianEstimate estimate_of(const Measurement& m, std::vector<double> counted) {
@@ -174,14 +165,6 @@ stats::MedianEstimate estimate_of(const Measurement& m, std::vector<double> coun
     estimate.value = 1 / estimate.value;
     estimate.ci = {1 / estimate.ci.high, 1 / estimate.ci.low};
     return estimate;
-}
-
-Series series_of(const Measurement& m) {
-    const auto counted = m.largest_of_rows();
-    auto all = m.largest_of(m.warmup);
-    const std::size_t warmup = all.size();
-    all.insert(all.end(), counted.begin(), counted.end());
-    return {estimate_of(m, counted), stats::outliers(counted), warmup, stats::warmup_end(all)};
 }
 
 bool is_series(const Measurement& m) {
@@ -203,13 +186,18 @@ bool matters(const Measurement& m, const results::Run& run) {
            m.summary.median >= kShareThatMatters * whole->summary.median;
 }
 
-void add_row(results::Rows& table, const Measurement& m, const Series& series) {
+// Outliers are more than 3 interquartile ranges below the first or above the third quartile
+// (Tukey).
+void add_row(results::Rows& table, const Measurement& m, const std::vector<double>& rows,
+             const stats::MedianEstimate& estimate) {
     if (table.size() >= kMostRows) return;
-    const auto whole = [](std::size_t count) { return static_cast<std::int64_t>(count); };
-    const auto& [estimate, outliers, warmup_fixed, warmup_detected] = series;
-    table.add({m.name, whole(m.rows()), estimate.lag1, estimate.effective_n,
-               std::string(estimate.method), whole(outliers.below), whole(outliers.above),
-               whole(warmup_fixed), whole(warmup_detected)});
+    const double lower = stats::quantile(rows, 0.25), upper = stats::quantile(rows, 0.75);
+    const double far = 3 * (upper - lower);
+    table.add({m.name, std::ssize(rows), estimate.lag1, estimate.effective_n,
+               std::string(estimate.method),
+               std::ranges::count_if(rows, [&](double row) { return row < lower - far; }),
+               std::ranges::count_if(rows, [&](double row) { return row > upper + far; }),
+               std::ssize(m.largest_of(m.warmup))});
 }
 
 void warn_of_width(results::Run& run, const Measurement& m) {
@@ -237,11 +225,12 @@ void add_statistics(results::Run& run) {
     for (Measurement& m : run.measurements) {
         if (m.kind == Kind::ratio && m.rows() > 1) m.summary.mean = stats::kNone;
         if (!is_series(m)) continue;
-        const Series series = series_of(m);
-        m.summary.ci95 = series.estimate.ci;
-        if (matters(m, run)) add_row(table, m, series);
+        const auto rows = m.largest_of_rows();  // maxima over ranks
+        const auto estimate = estimate_of(m, rows);
+        m.summary.ci95 = estimate.ci;
+        if (matters(m, run)) add_row(table, m, rows, estimate);
         if (is_whole(m)) warn_of_width(run, m);
-        if (is_whole(m)) warn_of_dependence(run, m, series.estimate.effective_n);
+        if (is_whole(m)) warn_of_dependence(run, m, estimate.effective_n);
     }
     if (table.size() > 0) run.tables.push_back(std::move(table).table());
 }

@@ -82,13 +82,10 @@ class RankMeasurements {
         run_.measurements.push_back(
             one_column(name, axis, reduction, column_of(rows, value), warmup));
     }
-    /// Adds one column of means: of each row, the sum of `value` over ranks (in rank order, for
-    /// equal bits), divided by the row's `count`, which is equal on all ranks.
-    template <class Rows, class Value, class Count>
-    void add_means(std::string_view name, const std::string& axis, const Rows& rows, Value value,
-                   Count count, std::size_t warmup) {
-        add_means_of(name, axis, column_of(rows, value), column_of(rows, count), warmup);
-    }
+    /// Adds one column of means: of each row, the sum of `mine` over ranks (in rank order, for
+    /// equal bits), divided by the row's count, which is equal on all ranks.
+    void add_means(std::string_view name, const std::string& axis, std::span<const double> mine,
+                   std::span<const double> counts, std::size_t warmup);
     /// Adds the rate of each counted row: its count, equal on all ranks, divided by the slowest
     /// rank's value in the measurement `cost`, which was added before.
     template <class Rows, class Count>
@@ -107,8 +104,6 @@ class RankMeasurements {
 
   private:
     bool is_any(std::span<const double> mine) const;
-    void add_means_of(std::string_view name, const std::string& axis, std::span<const double> mine,
-                      std::span<const double> counts, std::size_t warmup);
     bool counts() const { return control_.rank() < participants_; }
     void add_summaries(std::string_view name, std::span<const double> counted);
 
@@ -138,8 +133,8 @@ void add_failure(results::Run& run, const base::Failure& failure);
 
 /// Called once all measurements are added. Gives each measurement of at least 6 rows (axis not
 /// "run") an interval that allows for autocorrelation (stats::estimate_median). Adds the table
-/// `statistics` for the times of steps, jobs, epochs, calls and longer phases: outliers, which
-/// still count, and the detected warm-up. Adds a warning if a step, job, epoch or call time has no
+/// `statistics` for the times of steps, jobs, epochs, calls and longer phases, with outliers, which
+/// still count. Adds a warning if a step, job, epoch or call time has no
 /// interval or one as wide as its value. Removes means of ratios.
 void add_statistics(results::Run& run);
 

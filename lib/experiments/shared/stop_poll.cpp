@@ -65,9 +65,11 @@ constexpr std::int64_t kAsManyAsCome = std::int64_t{1} << 40U;
 
 results::Table looks_table(const measure::Convergence& convergence) {
     results::Rows table("convergence");
-    for (const auto& look : convergence.looks())
-        table.add({look.samples, look.median, look.low, look.high, 100 * look.half_width,
-                   100 * convergence.target(), look.effective_n, look.method});
+    for (const auto& look : convergence.looks()) {
+        const auto& found = look.estimate;
+        table.add({look.samples, found.value, found.ci.low, found.ci.high, 100 * look.half_width(),
+                   100 * convergence.target(), found.effective_n, std::string(found.method)});
+    }
     return std::move(table).table();
 }
 

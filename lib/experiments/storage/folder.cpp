@@ -53,13 +53,10 @@ void check_room(const StorageOptions& options) {
                     base::human_bytes(static_cast<double>(room.free))));
 }
 
-// The number of the record whose file has this name, also the temporary one (--rename).
+// The number of the record whose file has this name.
 std::optional<std::int64_t> record_in(const fs::path& path, const io::StrategyEntry& strategy) {
-    fs::path name = path.filename();
-    if (name.extension() == ".tmp" && name.string().starts_with('.'))
-        name = name.stem().string().substr(1);
-    const std::string stem = name.stem().string();
-    if (name.extension() != strategy.extension || !stem.starts_with("data")) return std::nullopt;
+    const std::string stem = path.stem().string();
+    if (path.extension() != strategy.extension || !stem.starts_with("data")) return std::nullopt;
     if (strategy.shared_file) return stem == "data" ? std::optional<std::int64_t>(0) : std::nullopt;
     const auto id = base::number_in<std::int64_t>(stem.substr(4));
     return id && stem == io::record_name(*id) ? id : std::nullopt;
@@ -157,14 +154,19 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
             base::throw_errno("access", options_.directory, errno, "directory");
         write_mark(options_, std::max(read_mark(options_), replaced_below(options_)));
     });
+    comm::all_or_throw(control_, [&] {  // a folder that each node has of its own
+        if (control_.rank() != 0 && options_.write()) make(options_.directory);
+    });
 }
 
 StorageFolder::~StorageFolder() {
-    if (control_.rank() != 0 || !options_.write()) return;
-    bool any = false;  // kept, or left by a failure
-    for_each_record(options_, read_mark(options_), [&](const auto&, auto) { any = true; });
+    if (!options_.write()) return;
     std::error_code ignored;  // a folder that is not empty stays
-    if (!any) fs::remove(mark_of(options_), ignored);
+    if (control_.rank() == 0) {
+        bool any = false;  // kept, or left by a failure
+        for_each_record(options_, read_mark(options_), [&](const auto&, auto) { any = true; });
+        if (!any) fs::remove(mark_of(options_), ignored);
+    }
     if (options_.keep) return;
     for (const auto& path : made_) fs::remove(path, ignored);
 }

@@ -25,7 +25,7 @@ void check_fits(const StorageOptions& options);
 /// folder then lacks the mark .ranklab-io with the file's extension.
 void check_files(const StorageOptions& options);
 
-/// Rank 0 makes the folder and missing parents, and marks it as ranklab's. At the end it removes
+/// Makes the folder and missing parents, and marks it as ranklab's. At the end removes
 /// the mark unless records are left, and the folders that it made, if they are empty, except with
 /// --keep. Both arguments must outlive it.
 class StorageFolder : base::Immovable {

@@ -31,14 +31,18 @@ void check_combination(const StorageSettings& settings,
                                             settings.chunk, settings.size));
 }
 
-StorageOptions settle_one(const StorageSettings& settings, const vocabulary::CommonSettings& common,
-                          const io::StrategyEntry& strategy) {
-    StorageOptions result;
-    static_cast<StorageSettings&>(result) = settings;
-    result.common = common;
-    result.config = settings_of(effective(vocabulary::storage_settings(), settings, common));
-    result.entry = strategy;
-    return result;
+// Parses --hints, "KEY=VALUE,KEY=VALUE".
+std::vector<std::pair<std::string, std::string>> hints_of(const std::string& text) {
+    std::vector<std::pair<std::string, std::string>> hints;
+    if (text.empty()) return hints;
+    for (const auto& part : base::split(text, ',')) {
+        const auto equals = part.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw base::OptionError(fmt::format("hints are KEY=VALUE[,KEY=VALUE], not '{}'", part),
+                                    {"hints"});
+        hints.emplace_back(base::trim(part.substr(0, equals)), base::trim(part.substr(equals + 1)));
+    }
+    return hints;
 }
 
 }  // namespace
@@ -60,7 +64,7 @@ StorageCommand settle_storage(const options::Options& given,
         settings.ceilings = settings.repetitions > 1 || chosen.size() > 1 ? "on" : "off";
     given.check_relations(settings, settled_common);
     check_combination(settings, chosen);
-    static_cast<void>(io::hints_of(settings.hints));
+    const auto hints = hints_of(settings.hints);
     if (settings.target_ci) static_cast<void>(measure::parse_target(*settings.target_ci));
     if (settings.trace) check_trace_file(*settings.trace);
     StorageCommand command{effective(vocabulary::storage_settings(), settings, settled_common), {}};
@@ -69,7 +73,7 @@ StorageCommand settle_storage(const options::Options& given,
         own.strategy = strategy.name;
         if (chosen.size() > 1)
             own.directory = (std::filesystem::path(settings.directory) / strategy.name).string();
-        command.strategies.push_back(settle_one(own, settled_common, strategy));
+        command.strategies.push_back({{own, hints}, settled_common, strategy});
     }
     return command;
 }

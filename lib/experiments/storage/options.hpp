@@ -15,7 +15,6 @@ namespace ranklab::experiments {
 /// The settled options of one strategy of the command, and what follows from them.
 struct StorageOptions : io::Job {
     vocabulary::CommonSettings common;
-    std::vector<results::Setting> config;  ///< settings as the run stores them
     io::StrategyEntry entry;
 
     bool write() const { return !read_only; }

@@ -4,13 +4,12 @@
 #include <array>
 #include <numeric>
 
+#include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "host/process.hpp"
 
 namespace ranklab::experiments {
 namespace {
-
-using base::Share;
 
 struct Words {
     const char* order;
@@ -59,12 +58,8 @@ WhoReads who_reads(const WrittenBy& written, const std::vector<int>& reader) {
 
 ReadPlan plan_of(const WrittenBy& written, const std::vector<int>& reader, int rank) {
     ReadPlan plan{{}, who_reads(written, reader)};
-    for (std::int64_t id = 0; id < std::ssize(reader); ++id) {
-        if (reader[id] != rank) continue;
-        if (plan.records.empty() || plan.records.back().end() != id)
-            plan.records.push_back({id, 0});
-        ++plan.records.back().count;
-    }
+    for (std::int64_t id = 0; id < std::ssize(reader); ++id)
+        if (reader[id] == rank) plan.records.push_back(id);
     return plan;
 }
 
@@ -94,12 +89,6 @@ std::string words_of(WhoReads who, bool worker_processes) {
     if (who == WhoReads::writers && worker_processes)
         return "read back by the rank whose worker processes wrote them";
     return kWords.at(base::number_of(who)).words;
-}
-
-std::int64_t ReadPlan::count() const {
-    std::int64_t sum = 0;
-    for (const Share& share : records) sum += share.count;
-    return sum;
 }
 
 WrittenBy writers_of(const StorageOptions& options, comm::Communicator& control) {

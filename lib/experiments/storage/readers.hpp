@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/numbers.hpp"
 #include "comm/communicator.hpp"
 #include "experiments/storage/options.hpp"
 
@@ -29,10 +28,8 @@ std::string words_of(WhoReads who, bool worker_processes);
 
 /// The records that one rank reads.
 struct ReadPlan {
-    std::vector<base::Share> records = {};
+    std::vector<std::int64_t> records = {};
     WhoReads who = WhoReads::writers;
-
-    std::int64_t count() const;
 };
 
 /// Who wrote the records. The same on all ranks.

@@ -51,10 +51,10 @@ ReadPass Repeater::read(const ReadPlan& plan, bool compare) {
     // All ranks examine the cache before any rank reads: reading a shared file makes other ranks'
     // parts resident.
     comm::all_or_throw(control_, [&] {
-        if (plan.count() > 0) pass.cache = evidence_before(plan);
+        if (!plan.records.empty()) pass.cache = evidence_before(plan);
     });
     comm::all_or_throw(control_, [&] {
-        if (plan.count() == 0) return;
+        if (plan.records.empty()) return;
         const auto before = io::delivered_bytes();
         read_records(plan, pass);
         const auto after = io::delivered_bytes();
@@ -68,15 +68,13 @@ ReadPass Repeater::read(const ReadPlan& plan, bool compare) {
 void Repeater::read_records(const ReadPlan& plan, ReadPass& pass) {
     values_.resize(static_cast<std::size_t>(options_.values_per_record()));
     const auto reader = strategy_->reader(pass.times);
-    pass.records = plan.count();
-    for (const auto& share : plan.records) {
-        for (std::int64_t id = share.first; id < share.end(); ++id) {
-            cut_ = is_late();
-            if (cut_) return;
-            read_record(*reader, id, pass);
-            base::count_progress();
-            stop_if_asked();
-        }
+    pass.records = std::ssize(plan.records);
+    for (const std::int64_t id : plan.records) {
+        cut_ = is_late();
+        if (cut_) return;
+        read_record(*reader, id, pass);
+        base::count_progress();
+        stop_if_asked();
     }
 }
 
@@ -109,13 +107,11 @@ void Repeater::compare_record(std::int64_t id, ReadPass& pass) {
 
 void Repeater::for_each_file(const ReadPlan& plan,
                              const std::function<void(const fs::path&)>& visit) const {
-    for (const auto& share : plan.records) {
-        for (std::int64_t id = share.first; id < share.end(); ++id) {
-            const fs::path path = strategy_->file_of(id);
-            std::error_code missing;  // the reader reports a missing file
-            if (fs::exists(path, missing)) visit(path);
-            if (options_.entry.shared_file) return;
-        }
+    for (const std::int64_t id : plan.records) {
+        const fs::path path = strategy_->file_of(id);
+        std::error_code missing;  // the reader reports a missing file
+        if (fs::exists(path, missing)) visit(path);
+        if (options_.entry.shared_file) return;
     }
 }
 

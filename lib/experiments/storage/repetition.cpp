@@ -34,10 +34,9 @@ Repeater::Repeater(const StorageOptions& options, comm::Communicator& control,
     : options_(options),
       control_(control),
       progress_(progress),
-      writers_(options.entry.participants(control.world_size())),
+      written_(writers_of(options, control)),
       ranks_(control.split(writes() ? 0 : 1, control.rank())),
       grid_(options.size),
-      written_(writers_of(options, control)),
       poll_(*ranks_) {
     renew();
 }
@@ -165,13 +164,13 @@ void Repeater::measure_ceilings(std::vector<io::Ceilings>& measured) {
 void Repeater::records_done(std::int64_t more) {
     if (more > 0) show_done(more);
     stop_if_asked();
-    if (writers_ == 1 && is_late()) throw TimeIsUp();
+    if (written_.writers == 1 && is_late()) throw TimeIsUp();
 }
 
 void Repeater::show_done(std::int64_t more) {
     done_ += more;
     const std::int64_t files = options_.files;
-    const std::int64_t share = base::share_of(files, ranks_->rank(), writers_).count;
+    const std::int64_t share = base::share_of(files, ranks_->rank(), written_.writers).count;
     const std::int64_t of_all = done_ * files / std::max(done_, share);
     progress_.update((turn_.number - 1) * files + of_all, turn_.of * files,
                      static_cast<double>(done_) / base::seconds_since(begin_), "files/s",
@@ -207,9 +206,7 @@ void Repeater::remove() {
         }
         const auto share = base::share_of(options_.files, control_.rank(), control_.world_size());
         for (std::int64_t id = share.first; id < share.end(); ++id) {
-            const fs::path path = strategy_->file_of(id);
-            remove_if_there(path);
-            remove_if_there(io::temporary_of(path));
+            remove_if_there(strategy_->file_of(id));
             base::count_progress();
         }
     });
@@ -223,8 +220,7 @@ std::string Repeater::files_left() const {
     std::error_code unknown;
     for (std::int64_t id = 0; id < options_.files; ++id)
         there += fs::exists(strategy_->file_of(id), unknown) ? 1 : 0;
-    return fmt::format("{} of {} files are in {}{}", there, options_.files, options_.directory,
-                       options_.rename ? ", each whole" : "");
+    return fmt::format("{} of {} files are in {}", there, options_.files, options_.directory);
 }
 
 }  // namespace ranklab::experiments

@@ -113,15 +113,14 @@ class Repeater : base::Immovable {
     bool is_late() const { return deadline_ && base::Clock::now() > *deadline_; }
     bool any_was_cut();
     std::string files_left() const;
-    bool writes() const { return control_.rank() < writers_; }
+    bool writes() const { return control_.rank() < written_.writers; }
 
     const StorageOptions& options_;
     comm::Communicator& control_;
     base::ProgressSink& progress_;
-    int writers_;
+    WrittenBy written_;
     std::unique_ptr<comm::Communicator> ranks_;  // that write
     io::Grid grid_;
-    WrittenBy written_;
     base::IoTimes times_;
     std::vector<base::IoEvent> events_;  // with --trace
     std::unique_ptr<io::Strategy> strategy_;

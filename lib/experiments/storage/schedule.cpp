@@ -196,7 +196,8 @@ class Schedule : base::Immovable {
         if (!entry.options.keeps_files()) entry.repeater.remove();
         auto& run = runs.emplace_back();
         fill_storage_run(run, entry.record, entry.options, context_.control);
-        run.config = entry.options.config;
+        run.config = settings_of(effective<vocabulary::StorageSettings>(
+            vocabulary::storage_settings(), entry.options, entry.options.common));
         if (entries_.size() == 1) return;
         run.duration_s = entry.seconds;
     }

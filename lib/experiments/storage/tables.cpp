@@ -36,7 +36,7 @@ std::vector<Counted> counted_by_rank(const StorageRecord& record, std::size_t wa
     Counted mine;
     for (const auto& one : std::span(record.writings).subspan(warmup)) {
         mine.times.merge(one.times);
-        mine.job.add(one.job_s, one.job_s > 0 ? 1 : 0);
+        if (one.job_s > 0) mine.job.add(one.job_s);
         mine.first_open_s += one.times.first_open_s() - one.begin_s;
         mine.last_close_s += one.times.last_close_s() - one.begin_s;
     }
@@ -65,7 +65,8 @@ results::Table phases_table(const base::IoTimes& times, const IoTally& job, bool
     const auto add = [&](std::string_view phase, const IoTally& tally, double own_s) {
         table.add({std::string(phase), static_cast<std::int64_t>(tally.calls), own_s,
                    tally.calls > 0 ? own_s / tally.calls : 0, tally.total_s,
-                   sum > 0 ? 100 * own_s / sum : 0, tally.longest_s});
+                   sum > 0 ? 100 * own_s / sum : 0, tally.longest_s,
+                   tally.calls > 0 ? tally.shortest_s : stats::kNone, tally.deviation_s()});
     };
     for (std::size_t i = 0; i < base::kIoPhaseCount; ++i)
         if (const IoTally& tally = times.of(static_cast<IoPhase>(i)); tally.calls > 0)

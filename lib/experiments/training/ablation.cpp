@@ -3,17 +3,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <utility>
 
-#include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/observer.hpp"
-#include "results/staged_file.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::experiments {
@@ -77,8 +74,7 @@ class Trials {
         // The first step finds no batches made ahead: it is not timed.
         steps_.make(next_);
         control_.barrier();
-        TrialTimes times{
-            .trial = trial, .seconds = {}, .step_times = {}, .steps = count_, .samples = 0};
+        TrialTimes times{.trial = trial, .seconds = {}, .steps = count_};
         const double mine = make_steps(times);
         next_ += count_ + 1;
         steps_.silence(false);
@@ -99,7 +95,7 @@ class Trials {
             const auto made = steps_.make(next_ + i);
             spent += base::seconds_since(start);
             times.samples += made.unrepeated;
-            times.step_times.push_back(made.times.step);
+            ++times.made;
             if (stop_.asked()) break;
         }
         return spent;
@@ -111,8 +107,6 @@ class Trials {
     std::int64_t count_;  // timed steps of a trial
     std::int64_t next_ = 0;
 };
-
-constexpr const char* kBenchyJson = "benchy-json";
 
 }  // namespace
 
@@ -227,28 +221,6 @@ void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
     run.context.push_back({"training", "limit", what_limits(trials)});
 }
 
-void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& trials) {
-    nlohmann::ordered_json json;
-    json["nranks"] = trials.empty() ? 0 : trials.front().seconds.size();
-    for (std::size_t k = 0; k < kTrialNames.size(); ++k) {
-        std::string label(kTrialNames[k]);
-        std::transform(label.begin(), label.end(), label.begin(),
-                       [](unsigned char c) { return std::toupper(c); });
-        for (const auto& t : of_kind(trials, static_cast<Trial>(k))) {
-            auto& section = json[label];
-            std::vector<double> rates;
-            for (const double seconds : t.step_times)
-                rates.push_back(static_cast<double>(t.samples) / static_cast<double>(t.steps) /
-                                seconds);
-            section["rates"].push_back(rates);
-            section["avg_iter_throughput"].push_back(stats::mean_of_finite(rates));
-            section["trial_throughput"].push_back(t.rate());
-            section["trial_time"].push_back(t.longest());
-        }
-    }
-    results::write_text(path, json.dump(1) + '\n', kBenchyJson);
-}
-
 void add_trials(results::Run& run, const ObservedRun& observed,
                 const std::vector<TrialTimes>& trials) {
     const int signal = observed.end.signal();
@@ -259,17 +231,6 @@ void add_trials(results::Run& run, const ObservedRun& observed,
                      ? "during the trials: the numbers cover only complete rounds"
                      : "during the trials, before a round was complete: there are no numbers");
     if (signal != 0 && !has_trials) run.valid = false;
-    const auto& file = observed.options.settings.benchy_json;
-    if (!has_trials || !file || observed.control.rank() > 0) return;
-    try {
-        write_benchy_json(*file, trials);
-    } catch (const std::exception& error) {
-        add_failure(run, base::describe_failure(error));
-    }
-}
-
-void check_benchy_file(const std::string& path) {
-    results::TextFile(path, kBenchyJson);
 }
 
 }  // namespace ranklab::experiments

@@ -23,13 +23,13 @@ inline constexpr std::array<std::string_view, 5> kTrialNames{"io", "synthetic", 
 
 struct TrialTimes {
     Trial trial = Trial::full;
-    std::vector<double> seconds;     ///< by rank, of the whole trial
-    std::vector<double> step_times;  ///< this rank's
+    std::vector<double> seconds;  ///< by rank, of the whole trial
     std::int64_t steps = 0;
+    std::int64_t made = 0;     ///< steps
     std::int64_t samples = 0;  ///< of all ranks
 
     /// False if a stop signal ended the trial.
-    bool all_steps() const { return static_cast<std::int64_t>(step_times.size()) == steps; }
+    bool all_steps() const { return made == steps; }
     double longest() const { return *std::ranges::max_element(seconds); }
     /// The lower median over ranks: of two ranks the faster one.
     double typical() const {
@@ -37,7 +37,6 @@ struct TrialTimes {
         std::ranges::nth_element(all, all.begin() + (std::ssize(all) - 1) / 2);
         return all[(all.size() - 1) / 2];
     }
-    double rate() const { return static_cast<double>(samples) / longest(); }
 };
 
 /// Makes a round of all kinds of trials to warm up, then --repetitions rounds. Each round has a
@@ -71,15 +70,8 @@ std::string what_limits(const std::vector<TrialTimes>& trials);
 /// one round.
 void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials);
 
-/// Adds the trials to the run, and writes the file of --benchy-json.
+/// Adds the trials to the run.
 void add_trials(results::Run& run, const ObservedRun& observed,
                 const std::vector<TrialTimes>& trials);
-
-/// Throws EnvironmentError if `path` cannot be written.
-void write_benchy_json(const std::string& path, const std::vector<TrialTimes>& trials);
-
-/// Called before the trials, which take long. Throws OptionError if `path` is not a regular file,
-/// EnvironmentError if it cannot be written.
-void check_benchy_file(const std::string& path);
 
 }  // namespace ranklab::experiments

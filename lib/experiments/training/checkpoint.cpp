@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "comm/exchange.hpp"
 #include "experiments/training/steps.hpp"
+#include "train/tensor_view.hpp"
 
 namespace ranklab::experiments {
 namespace {
@@ -22,10 +23,8 @@ constexpr const char* kCompletedSteps = "completed_steps";
 std::uint64_t expected_bytes(const nn::Model& model, int ranks) {
     constexpr std::uint64_t kPerRank = 8192;
     constexpr std::uint64_t kRest = 1U << 17U;
-    std::uint64_t bytes = 0;
-    for (const auto& parameter : model.parameters()) bytes += 3 * parameter.nbytes();
-    for (const auto& buffer : model.buffers()) bytes += buffer.nbytes();
-    return bytes + kPerRank * static_cast<std::uint64_t>(ranks) + kRest;
+    const auto bytes = 3 * train::bytes_of(model.parameters()) + train::bytes_of(model.buffers());
+    return static_cast<std::uint64_t>(bytes) + kPerRank * static_cast<std::uint64_t>(ranks) + kRest;
 }
 
 // Returns the options on which the parameters' values depend, the ranks and the training samples.

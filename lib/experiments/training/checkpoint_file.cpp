@@ -190,12 +190,12 @@ void write_parameters(const hdf5::Group& group, const nn::Model& model) {
 }
 
 void write_training(const hdf5::Group& root, const nn::Model& model, train::Optimizer& optimizer) {
-    write_parameters(root.create_large_group("parameters"), model);
-    write_tensors(root.create_large_group("buffers"), model.named_buffers());
-    const auto kinds = root.create_large_group("optimizer");
+    write_parameters(root.create_group("parameters"), model);
+    write_tensors(root.create_group("buffers"), model.named_buffers());
+    const auto kinds = root.create_group("optimizer");
     const auto names = train::trained_parameter_names(model);
     for (const auto& state : optimizer.state()) {
-        const auto group = kinds.create_large_group(state.name);
+        const auto group = kinds.create_group(state.name);
         for (std::size_t i = 0; i < names.size(); ++i)
             if (state.tensors[i].defined()) write_tensor(group, names[i], state.tensors[i]);
     }
@@ -229,9 +229,9 @@ RankState generator_state(const std::string& name, const at::Generator& generato
 
 void write_ranks(const hdf5::Group& root, const std::vector<RankState>& states,
                  const RankBytes& by_rank) {
-    const auto ranks = root.create_large_group("ranks");
+    const auto ranks = root.create_group("ranks");
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
-        const auto group = ranks.create_large_group(fmt::format("{}", rank));
+        const auto group = ranks.create_group(fmt::format("{}", rank));
         for (std::size_t i = 0; i < states.size(); ++i)
             hdf5::write_bytes(group, states[i].name, by_rank[rank][i]);
     }

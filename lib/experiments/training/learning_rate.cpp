@@ -41,27 +41,23 @@ train::LrSettings settle_learning_rate(TrainingSettings& settings, const CommonS
 void settle_lr_total(TrainingSettings& all, train::LrSettings& settings, std::int64_t samples,
                      std::int64_t run_steps) {
     if (!train::is_cosine(settings.shape) || settings.total_steps > 0) return;
-    settings.total_steps =
-        settings.shape == train::LrShape::cosine_published
-            ? train::published_total_steps(all.epochs.value_or(0), samples, settings.global_batch)
-            : run_steps;
+    settings.total_steps = settings.shape == train::LrShape::cosine_published
+                               ? all.epochs.value_or(0) * (samples / settings.global_batch)
+                               : run_steps;
     static_cast<void>(train::LrSchedule(settings));  // refuses a cosine over no steps
     all.lr_total_steps = settings.total_steps;
 }
 
-std::string lr_text(const train::LrSettings& settings, std::int64_t run_steps) {
-    const bool falls = train::is_cosine(settings.shape);
-    const std::int64_t steps = run_steps > 0 ? run_steps : falls ? settings.total_steps : 0;
-    if (steps > 0 && settings.shape != train::LrShape::step) {
-        const auto range = train::lr_range(train::LrSchedule(settings), steps);
-        return fmt::format("{} at the first step, {} at most, {} at step {}", number(range.first),
-                           number(range.highest), number(range.last), steps);
-    }
+std::string lr_text(const train::LrSettings& settings) {
     train::LrSettings rising = settings;
     rising.shape = train::LrShape::none;
     const train::LrSchedule schedule(rising);
+    const std::string until = settings.total_steps > 0
+                                  ? fmt::format("until step {}", settings.total_steps)
+                                  : "over the run's steps";
     const std::string then =
-        falls ? fmt::format(", then falls to {} over the run's steps", number(settings.end_lr))
+        train::is_cosine(settings.shape)
+            ? fmt::format(", then falls towards {} {}", number(settings.end_lr), until)
         : settings.shape == train::LrShape::step
             ? fmt::format(", times {} each epoch", number(settings.gamma))
             : "";
@@ -76,7 +72,7 @@ void check_rates(const train::LrSettings& settings, std::int64_t last_step,
     const double highest =
         settings.shape == train::LrShape::step
             ? std::max(schedule.rate(last_step, 0), schedule.rate(last_step, last_epoch))
-            : train::lr_range(schedule, last_step + 1).highest;
+            : std::max(schedule.initial(), settings.end_lr);
     if (std::isfinite(highest) && highest <= kHighestRate) return;
     throw base::OptionError(
         fmt::format("the learning rate would rise to {}, too large for fp32 parameters; give a "

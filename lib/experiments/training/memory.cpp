@@ -7,11 +7,12 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/handle.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "experiments/training/options.hpp"
 #include "host/topology.hpp"
+#include "nn/products.hpp"
+#include "train/tensor_view.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::experiments {
@@ -60,25 +61,14 @@ void note_outputs(const at::RecordFunction& function, at::ObserverContext*) {
     }
 }
 
-class Recording : base::Immovable {
-  public:
-    explicit Recording(Recorded& into)
-        : handle_(at::addThreadLocalCallback(at::RecordFunctionCallback(touch_no_copy, note_outputs)
-                                                 .needsOutputs(true)
-                                                 .scopes({at::RecordScope::FUNCTION}))) {
-        recorded = &into;
-    }
-    ~Recording() { at::removeCallback(handle_); }
-
-  private:
-    at::CallbackHandle handle_;
-};
-
 // Returns the memory of the batch and of what autograd keeps for backward, found with an empty
 // batch, without computing.
 MemoryPart activations_of(nn::Model& model, const TrainingOptions& options) {
     Recorded all;
-    const Recording recording(all);
+    recorded = &all;
+    const nn::OperationCallbacks callbacks(at::RecordFunctionCallback(touch_no_copy, note_outputs)
+                                               .needsOutputs(true)
+                                               .scopes({at::RecordScope::FUNCTION}));
     const auto batch = sample_batch(options, 0);
     const auto loss = model.loss(model.forward(batch.input), batch.targets);
     for (const auto& tensors : {model.parameters(), model.buffers()})
@@ -108,10 +98,15 @@ bool knows_activations(const TrainingOptions& options) {
            !model_entry(options.settings).from_file;
 }
 
-std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors) {
-    std::int64_t bytes = 0;
-    for (const auto& tensor : tensors) bytes += static_cast<std::int64_t>(tensor.nbytes());
-    return bytes;
+// Bytes of one sample's input and target: fp32 numbers, or int64 integers.
+std::int64_t sample_bytes(const TrainingOptions& options) {
+    const auto input = model_input(options);
+    const auto bytes = [](std::vector<std::int64_t> sizes, bool whole) {
+        using base::Element;
+        return base::Field{whole ? Element::i64 : Element::f32, std::move(sizes)}.bytes();
+    };
+    return static_cast<std::int64_t>(bytes(input.input_sizes(), input.is_whole()) +
+                                     bytes(input.target_sizes(), input.classifies()));
 }
 
 // Returns the bytes of gradients that are copied into buckets.
@@ -133,10 +128,11 @@ std::vector<MemoryPart> rank_memory(const TrainingOptions& options) {
     const auto& settings = options.settings;
     const std::int64_t replicas = settings.replicas.value_or(1);
     const auto model = outlined_model(options);
-    const auto trained = bytes_of(train::trained_parameters(*model));
+    const auto trained = train::bytes_of(train::trained_parameters(*model));
     const auto states = optimizer_states(options);
     std::vector<MemoryPart> parts{
-        {"weights", (bytes_of(model->parameters()) + bytes_of(model->buffers())) * replicas},
+        {"weights",
+         (train::bytes_of(model->parameters()) + train::bytes_of(model->buffers())) * replicas},
         {"gradients", trained * replicas},
         {"optimizer", trained * states},
         {"buckets", bucket_bytes(options, trained)}};

@@ -317,14 +317,6 @@ void settle_all(TrainingOptions& all, int world_size) {
     all.delay = parse_delay(settings.inject_delay.value_or(""), world_size);
 }
 
-void settle_flops_per_token(TrainingOptions& all) {
-    const auto& settings = all.settings;
-    if ((settings.flops_per_token || settings.peak_tflops) && !model_input(all).is_tokens())
-        throw base::OptionError(
-            "--flops-per-token and --peak-tflops are for language models; leave them out");
-    if (settings.flops_per_token) all.outline.flops_per_token = *settings.flops_per_token;
-}
-
 }  // namespace
 
 nn::ModelEntry model_entry(const TrainingSettings& settings) {
@@ -397,7 +389,8 @@ TrainingOptions settle_training(const options::Options& given, const CommonSetti
     given.check_relations(all.settings, all.common);
     all.compression = compression_of(all.settings);
     all.outline = outline_of(all);
-    settle_flops_per_token(all);
+    if (all.settings.flops_per_token || all.settings.peak_tflops)
+        nn::settle_mfu(all.outline, all.settings.flops_per_token);
     settle_channels_last(all.settings, all.outline,
                          model_entry(all.settings).defaults.channels_last);
     return all;

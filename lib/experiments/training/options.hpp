@@ -76,9 +76,11 @@ struct TrainingOptions {
         return static_cast<std::int64_t>(settings.bucket_cap_mb * (1 << 20));
     }
     train::ZeroConfig zero() const {
-        return {static_cast<int>(settings.zero), settings.prefetch_blocks};
+        return {static_cast<int>(settings.zero), settings.prefetch_blocks,
+                on_gpu()                          ? 0
+                : settings.transfer == "blocking" ? 1
+                                                  : 2};
     }
-    bool broadcasts_buffers() const { return !settings.no_broadcast_buffers; }
     /// Whether --profile lists `what`: "lines" or "layers".
     bool profiles(const std::string& what) const;
     /// The options as header, dry run and results file show them.
@@ -103,8 +105,6 @@ std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
 nn::InputShape model_input(const TrainingOptions& options);
 /// The model's size, found without making its weights.
 nn::Outline outline_of(const TrainingOptions& options);
-/// Bytes of one sample's input and target: fp32 numbers, and int64 tokens and classes.
-std::int64_t sample_bytes(const TrainingOptions& options);
 /// Makes `count` random samples on the CPU.
 train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count);
 data::DataRequest data_request(const TrainingOptions& options);
@@ -148,9 +148,8 @@ train::LrSettings settle_learning_rate(vocabulary::TrainingSettings& settings,
 void settle_lr_total(vocabulary::TrainingSettings& all, train::LrSettings& settings,
                      std::int64_t samples, std::int64_t run_steps);
 
-/// Returns the header's text: the first and the highest rate, and the last if the steps are known.
-/// `run_steps`: warm-up and --steps; 0: not known.
-std::string lr_text(const train::LrSettings& settings, std::int64_t run_steps);
+/// Returns the header's text.
+std::string lr_text(const train::LrSettings& settings);
 
 /// Throws OptionError if a rate of the run is not finite or too large for fp32.
 void check_rates(const train::LrSettings& settings, std::int64_t last_step,

@@ -50,11 +50,10 @@ std::string made_for_note(const TrainingOptions& options, int world_size) {
     if (!options.settings.expected_ranks) return "";
     const std::string note = fmt::format("made for {} ranks", *options.settings.expected_ranks);
     if (!is_short_of_ranks(options, world_size)) return note;
-    // The fewest micro-batches that divide the batch and are no larger than planned.
+    // The fewest micro-batches that divide the batch, about as large as planned.
     const std::int64_t local = *options.settings.batch_size;
-    const std::int64_t meant =
-        std::max<std::int64_t>(1, local * world_size / *options.settings.expected_ranks);
-    std::int64_t parts = (local + meant - 1) / meant;
+    const std::int64_t planned = (*options.settings.expected_ranks + world_size - 1) / world_size;
+    std::int64_t parts = std::min(local, planned);
     while (local % parts != 0) ++parts;
     return fmt::format(
         "{}; on {} give --accumulate {} for the same global batch, or --batch-size N for a "
@@ -71,9 +70,8 @@ TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& 
     std::int64_t facts[] = {one_host ? 1 : 0,
                             own_cores(control) > compute_threads(options) ? 1 : 0};
     control.allreduce(comm::view(std::span(facts)), comm::ReduceOp::min);
-    const bool blocks = facts[0] == 1 && settings.zero == 0;
-    vocabulary::settle(settings.transfer, blocks ? "blocking" : "background");
-    const bool hides = facts[0] == 0 || facts[1] == 1 || settings.zero > 0;
+    vocabulary::settle(settings.transfer, facts[0] == 1 ? "blocking" : "background");
+    const bool hides = facts[0] == 0 || facts[1] == 1;
     vocabulary::settle(settings.progress, hides ? "thread" : "none");
     // A gather goes on while this thread does other communication between two steps.
     if (settings.zero > 0 && !comm::MpiEnvironment::serves_several_threads())
@@ -150,16 +148,6 @@ std::shared_ptr<nn::Model> make_model(const TrainingOptions& options) {
 
 nn::Outline outline_of(const TrainingOptions& options) {
     return nn::outline_of(model_entry(options.settings), model_config(options));
-}
-
-std::int64_t sample_bytes(const TrainingOptions& options) {
-    const auto input = model_input(options);
-    const auto bytes = [](std::vector<std::int64_t> sizes, bool whole) {
-        using base::Element;
-        return base::Field{whole ? Element::i64 : Element::f32, std::move(sizes)}.bytes();
-    };
-    return static_cast<std::int64_t>(bytes(input.input_sizes(), input.is_whole()) +
-                                     bytes(input.target_sizes(), input.classifies()));
 }
 
 train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count) {

@@ -144,10 +144,9 @@ void check_batches(const TrainingOptions& options, nn::Model& model, const data:
 
 void add_replicas(results::Run& run, const train::DataParallel& replicas) {
     const auto& threads = replicas.threads();
-    const bool on_gpus = replicas.places().on_gpus();
-    run.context.push_back({"training", "replicas",
-                           on_gpus ? train::placement(replicas.places()) : threads.placement()});
-    if (on_gpus || !threads.cpus().empty()) return;
+    if (replicas.places().on_gpus()) return;
+    run.context.push_back({"training", "replicas", threads.placement()});
+    if (!threads.cpus().empty()) return;
     const auto cores = host::cores_in(host::cpuset());
     run.warnings.push_back(
         fmt::format("{} replicas share {}: use fewer, or more cores ({} --bind-to none, srun "
@@ -212,11 +211,6 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     };
     const auto model = make_prepared(device.get());
     around.started("building the model");
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0 && options.settings.benchy_json)
-            check_benchy_file(*options.settings.benchy_json);
-    });
-
     const auto samples = data.train->size();
     const data::Sampler sampler = sampler_of(options, data, control);
     const auto planned = plan_steps(options, around, samples, sampler.steps_per_epoch());
@@ -301,7 +295,6 @@ std::vector<std::string> open_until_the_data(const TrainingOptions& options) {
 std::vector<results::Setting> facts_of(const TrainingOptions& options, int world_size) {
     const auto& outline = options.outline;
     const auto& settings = options.settings;
-    const auto steps = settings.steps ? *settings.steps + options.common.warmup.value_or(0) : 0;
     std::vector<results::Setting> facts{
         {"parameters", fmt::format("{}", outline.parameters), true},
         {"forward-flops-per-sample",
@@ -309,18 +302,9 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
                      "products; training about 3 times that)",
                      outline.forward_flops, 1e-9 * static_cast<double>(outline.forward_flops)),
          false},
-        {"learning-rate", lr_text(options.rate, steps), false},
+        {"learning-rate", lr_text(options.rate), false},
         {"ranks", fmt::format("{}", world_size), true}};
-    if (outline.flops_per_token > 0)
-        facts.push_back({"note",
-                         fmt::format("MFU = {:.6g} FLOPs per token ({}) x tokens/s / peak",
-                                     outline.flops_per_token,
-                                     settings.flops_per_token ? "--flops-per-token"
-                                     : model_entry(settings).flops
-                                         ? "6 N + 12 layers x heads x head x tokens, N parameters "
-                                           "without embeddings"
-                                         : "3 x the matrix products of forward"),
-                         false});
+    if (outline.flops_per_token > 0) facts.push_back({"note", outline.mfu_formula, false});
     if (const auto open = open_until_the_data(options); !open.empty())
         facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
     if (options.is_first_look)

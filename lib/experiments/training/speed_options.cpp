@@ -86,8 +86,9 @@ void settle_speed(TrainingSettings& settings, int world_size, const CountGpus& c
     const bool reduces = world_size > 1 || vocabulary::mode_of(settings).several_ranks;
     settle(settings.backend,
            comm::default_backend(cuda && reduces ? comm::Memory::device : comm::Memory::host).name);
-    train::check_precision(train::precision_named(settings.precision),
-                           cuda ? torch::kCUDA : torch::kCPU);
+    if (settings.precision == "tf32" && !cuda)
+        throw base::OptionError("tf32 needs NVIDIA's tensor cores; use a GPU, or another precision",
+                                {"precision fp32", "precision bf16", "device cuda"});
 }
 
 void settle_channels_last(TrainingSettings& settings, const nn::Outline& outline, bool by_default) {
@@ -123,7 +124,9 @@ ComputeDevice::ComputeDevice(const TrainingSettings& settings, comm::Communicato
         device_ = torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(gpu));
         stream_.emplace(train::compute_on_own_stream());
     });
-    train::allow_tf32(settings.precision == "tf32");
+    // LibTorch's default: convolutions use TF32, matrix products do not.
+    at::globalContext().setAllowTF32CuDNN(settings.precision == "tf32");
+    at::globalContext().setAllowTF32CuBLAS(settings.precision == "tf32");
     at::globalContext().setBenchmarkCuDNN(cuda && settings.cudnn_benchmark == "on");
 }
 

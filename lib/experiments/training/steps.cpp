@@ -48,8 +48,8 @@ std::vector<pid_t> compute_threads() {
 std::unique_ptr<train::BufferSync> make_buffer_sync(const StepParts& parts, const nn::Model& model,
                                                     bool keeps_ranks_equal,
                                                     comm::Communicator& data_plane) {
-    const bool wanted =
-        parts.options.broadcasts_buffers() && parts.control.world_size() > 1 && keeps_ranks_equal;
+    const bool wanted = !parts.options.settings.no_broadcast_buffers &&
+                        parts.control.world_size() > 1 && keeps_ranks_equal;
     return wanted && !model.buffers().empty()
                ? std::make_unique<train::BufferSync>(model, data_plane)
                : nullptr;
@@ -65,20 +65,17 @@ std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t cou
 }
 
 std::unique_ptr<train::Optimizer> make_optimizer(const TrainingOptions& options, nn::Model& model,
-                                                 train::ShardedSync* sharded) {
+                                                 const train::GradientSync& sync) {
     const auto& settings = options.settings;
-    const auto parameters =
-        sharded == nullptr ? train::trained_parameters(model) : sharded->parts();
+    const auto owned = sync.owned(train::trained_parameters(model));
     auto optimizer = entry_of(train::optimizers(), *settings.optimizer)
-                         .make(parameters, {.lr = options.rate.lr,
-                                            .momentum = *settings.momentum,
-                                            .fused = settings.fused_optimizer,
-                                            .ops = options.ops()});
+                         .make(owned.tensors, {.lr = options.rate.lr,
+                                               .momentum = *settings.momentum,
+                                               .fused = settings.fused_optimizer,
+                                               .ops = options.ops()});
     if (!settings.clip_gradients) return optimizer;
-    std::function<double(double)> sum;
-    if (sharded != nullptr) sum = [sharded](double mine) { return sharded->sum_over_ranks(mine); };
-    return train::clipping(std::move(optimizer), parameters, *settings.clip_gradients,
-                           std::move(sum));
+    return train::clipping(std::move(optimizer), owned.tensors, *settings.clip_gradients,
+                           owned.sum);
 }
 
 }  // namespace
@@ -95,6 +92,7 @@ std::unique_ptr<train::GradientSync> make_sync(const TrainingOptions& options,
         .cap_bytes = options.bucket_cap(),
         .progress = settings.progress == "thread" ? train::Progress::thread
                     : settings.progress == "poll" ? train::Progress::poll
+                    : settings.zero > 0           ? train::Progress::waiting
                                                   : train::Progress::none,
         .transfer = settings.transfer == "blocking" ? train::Transfer::blocking
                                                     : train::Transfer::background,
@@ -117,9 +115,8 @@ TrainingSteps::TrainingSteps(const StepParts& parts, nn::Model& model)
               core_wait_),
       data_plane_(parts.data_plane),
       sync_(make_sync(parts.options, model, data_plane_, parts.control)),
-      sharded_(dynamic_cast<train::ShardedSync*>(sync_.get())),
       buffers_(make_buffer_sync(parts, model, keeps_ranks_equal_, data_plane_)),
-      optimizer_(make_optimizer(parts.options, model, sharded_)),
+      optimizer_(make_optimizer(parts.options, model, *sync_)),
       scaler_(parts.options.precision() == train::Precision::fp16
                   ? std::make_unique<train::GradScaler>()
                   : nullptr),
@@ -139,8 +136,7 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
     if (!vocabulary::mode_of(parts_.options.settings).has_replicas)
         return std::make_unique<train::Trainer>(
             model_, *sync_, *optimizer_, phases_, buffers_.get(), scaler_.get(),
-            keeps_ranks_equal_ && parts_.options.own.branches ? &parts_.control : nullptr,
-            sharded_);
+            keeps_ranks_equal_ && parts_.options.own.branches ? &parts_.control : nullptr);
     // On GPUs the replicas' threads only launch work and need no cores of their own.
     const bool on_cpu = parts_.device.is_cpu();
     auto replicas = std::make_unique<train::DataParallel>(

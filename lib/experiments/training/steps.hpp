@@ -111,12 +111,6 @@ class TrainingSteps {
 
     const StepParts& parts() const { return parts_; }
     train::GradientSync& sync() { return *sync_; }
-    /// Null without --zero.
-    train::ShardedSync* sharded() const { return sharded_; }
-    /// With --zero: gathers all parameters on every rank, until the next step. Collective.
-    void complete_parameters() {
-        if (sharded_ != nullptr) sharded_->complete_parameters();
-    }
     train::Optimizer& optimizer() { return *optimizer_; }
     /// Null without fp16; its skipped() steps do not count for a schedule by steps.
     train::GradScaler* scaler() const { return scaler_.get(); }
@@ -161,7 +155,6 @@ class TrainingSteps {
     DelayedPhases phases_;
     comm::SilentCommunicator data_plane_;
     std::unique_ptr<train::GradientSync> sync_;
-    train::ShardedSync* sharded_;  // sync_ with --zero
     std::unique_ptr<train::BufferSync> buffers_;
     std::unique_ptr<train::Optimizer> optimizer_;
     std::unique_ptr<train::GradScaler> scaler_;

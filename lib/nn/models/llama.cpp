@@ -1,5 +1,4 @@
 #include <ATen/ops/polar.h>
-#include <ATen/ops/rms_norm.h>
 #include <fmt/format.h>
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
@@ -8,6 +7,7 @@
 #include <numbers>
 
 #include "nn/language.hpp"
+#include "nn/ops/rows.hpp"
 
 namespace ranklab::nn {
 namespace {
@@ -20,12 +20,11 @@ Linear without_bias(std::int64_t in, std::int64_t out) {
 }
 
 struct RmsNorm : torch::nn::Module {
-    explicit RmsNorm(std::int64_t wide) {
+    RmsNorm(std::int64_t wide, Ops kind) : ops(kind) {
         weight = register_parameter("weight", torch::ones(wide));
     }
-    torch::Tensor forward(const torch::Tensor& x) {
-        return at::rms_norm(x, weight.sizes(), weight, 1e-5);
-    }
+    torch::Tensor forward(const torch::Tensor& x) { return rms_norm(x, weight, 1e-5, ops); }
+    Ops ops;
     torch::Tensor weight;
 };
 
@@ -52,14 +51,15 @@ torch::Tensor rotated(const torch::Tensor& x, const torch::Tensor& factors) {
 
 // Attention with shared keys and SwiGLU, each behind an RMSNorm and added to its input.
 struct LlamaBlock : torch::nn::Module {
-    LlamaBlock(const TransformerSizes& sizes, std::int64_t depth) : head(sizes.head()) {
+    LlamaBlock(const TransformerSizes& sizes, std::int64_t depth)
+        : head(sizes.head()), ops(sizes.ops) {
         const auto wide = sizes.wide, keys = sizes.kv_heads * head;
-        attention_norm = register_module("attention_norm", std::make_shared<RmsNorm>(wide));
+        attention_norm = register_module("attention_norm", std::make_shared<RmsNorm>(wide, ops));
         wq = register_module("wq", without_bias(wide, wide));
         wk = register_module("wk", without_bias(wide, keys));
         wv = register_module("wv", without_bias(wide, keys));
         wo = register_module("wo", without_bias(wide, wide));
-        ffn_norm = register_module("ffn_norm", std::make_shared<RmsNorm>(wide));
+        ffn_norm = register_module("ffn_norm", std::make_shared<RmsNorm>(wide, ops));
         w1 = register_module("w1", without_bias(wide, sizes.hidden));
         w2 = register_module("w2", without_bias(sizes.hidden, wide));
         w3 = register_module("w3", without_bias(wide, sizes.hidden));
@@ -78,10 +78,11 @@ struct LlamaBlock : torch::nn::Module {
                                            rotated(heads_of(wk), factors), heads_of(wv));
         const auto y = x + wo->forward(seen);
         const auto inner = ffn_norm->forward(y);
-        return y + w2->forward(torch::silu(w1->forward(inner)) * w3->forward(inner));
+        return y + w2->forward(swiglu(w1->forward(inner), w3->forward(inner), ops));
     }
 
     std::int64_t head;
+    Ops ops;
     std::shared_ptr<RmsNorm> attention_norm, ffn_norm;
     Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
     Linear w1{nullptr}, w2{nullptr}, w3{nullptr};
@@ -92,12 +93,13 @@ struct LlamaBlock : torch::nn::Module {
 // wide) cut at three deviations.
 class Llama final : public LanguageModel {
   public:
-    explicit Llama(const TransformerSizes& sizes) : head_size_(sizes.head()) {
+    explicit Llama(const TransformerSizes& sizes)
+        : LanguageModel(sizes.ops), head_size_(sizes.head()) {
         embedding_ = register_module("tok_embeddings", Embedding(sizes.vocabulary, sizes.wide));
         for (std::int64_t i = 0; i < sizes.layers; ++i)
             blocks_.push_back(register_module(fmt::format("layers{}", i),
                                               std::make_shared<LlamaBlock>(sizes, i)));
-        norm_ = register_module("norm", std::make_shared<RmsNorm>(sizes.wide));
+        norm_ = register_module("norm", std::make_shared<RmsNorm>(sizes.wide, sizes.ops));
         if (!sizes.tied)
             output_ = register_module("output", without_bias(sizes.wide, sizes.vocabulary));
         initialise_head(1 / std::sqrt(static_cast<double>(sizes.wide)));
@@ -128,41 +130,23 @@ class Llama final : public LanguageModel {
     Linear output_{nullptr};
 };
 
-struct LlamaSize {
-    const char* name;
-    const char* summary;
-    std::int64_t layers, heads, kv_heads, wide, hidden, tokens, vocabulary;
-    bool tied;
-    double lr;
-    std::int64_t batch_size;
-};
-constexpr LlamaSize kLlamaSizes[] = {
-    {"llama-debug", "torchtitan's small Llama 3, 6,163,712 parameters, 2,048 tokens", 6, 16, 16,
-     256, 768, 2048, 2048, false, 8e-4, 8},
-    {"llama3-1b", "Llama 3.2 1B, 1,235,814,400 parameters, 8,192 tokens", 16, 32, 8, 2048, 8192,
-     8192, 128256, true, 3e-4, 1},
-    {"llama3-8b", "Llama 3 8B, 8,030,261,248 parameters, 8,192 tokens", 32, 32, 8, 4096, 14336,
-     8192, 128256, false, 3e-4, 1}};
+ModelEntry entry(const char* name, const char* summary, TransformerSizes sizes, double lr,
+                 std::int64_t batch_size) {
+    sizes.gated = true;
+    return language_entry(name, summary, sizes, lr, batch_size,
+                          [](const auto& some) { return std::make_shared<Llama>(some); });
+}
 
 }  // namespace
 
 std::vector<ModelEntry> llama_entries() {
-    std::vector<ModelEntry> entries;
-    for (const auto& size : kLlamaSizes) {
-        const TransformerSizes sizes{.layers = size.layers,
-                                     .heads = size.heads,
-                                     .kv_heads = size.kv_heads,
-                                     .wide = size.wide,
-                                     .hidden = size.hidden,
-                                     .tokens = size.tokens,
-                                     .vocabulary = size.vocabulary,
-                                     .tied = size.tied,
-                                     .gated = true};
-        entries.push_back(
-            language_entry(size.name, size.summary, sizes, size.lr, size.batch_size,
-                           [](const auto& some) { return std::make_shared<Llama>(some); }));
-    }
-    return entries;
+    // Layers, heads, key-value heads, channels, inner channels, tokens, vocabulary, tied.
+    return {entry("llama-debug", "torchtitan's small Llama 3, 6,163,712 parameters, 2,048 tokens",
+                  {6, 16, 16, 256, 768, 2048, 2048, false}, 8e-4, 8),
+            entry("llama3-1b", "Llama 3.2 1B, 1,235,814,400 parameters, 8,192 tokens",
+                  {16, 32, 8, 2048, 8192, 8192, 128256, true}, 3e-4, 1),
+            entry("llama3-8b", "Llama 3 8B, 8,030,261,248 parameters, 8,192 tokens",
+                  {32, 32, 8, 4096, 14336, 8192, 128256, false}, 3e-4, 1)};
 }
 
 }  // namespace ranklab::nn

@@ -12,7 +12,6 @@
 
 #include <array>
 
-#include "base/error.hpp"
 #include "nn/model.hpp"
 
 namespace ranklab::nn {
@@ -152,33 +151,25 @@ class ResNet final : public Model {
     torch::nn::Linear fc_{nullptr};
 };
 
-std::shared_ptr<Model> make(const ModelConfig& config, const Layout& layout) {
-    require_width(config.width, 64, layout.name);
-    if (config.input.is_volume() || !config.input.classifies())
-        throw base::OptionError(fmt::format("{} predicts classes of images, but the data are not "
-                                            "labelled images; use another set or model",
-                                            layout.name),
-                                {"data cifar100", "data synthetic", "model unet3d"});
-    return std::make_shared<ResNet>(config, layout);
-}
-
 }  // namespace
 
 std::vector<ModelEntry> resnet_entries() {
     std::vector<ModelEntry> entries;
     for (const auto& layout : kLayouts)
-        entries.push_back(
-            {.name = layout.name,
-             .summary = layout.summary,
-             .input = {.channels = 3, .height = 224, .width = 224, .classes = 100},
-             .defaults = {.data = "cifar100",
-                          .optimizer = "sgd",
-                          .lr = 0.01,
-                          .batch_size = 64,
-                          .momentum = 0.9,
-                          .workers = 4,
-                          .channels_last = true},
-             .make = [&layout](const ModelConfig& config) { return make(config, layout); }});
+        entries.push_back({.name = layout.name,
+                           .summary = layout.summary,
+                           .input = {.channels = 3, .height = 224, .width = 224, .classes = 100},
+                           .defaults = {.data = "cifar100",
+                                        .optimizer = "sgd",
+                                        .lr = 0.01,
+                                        .batch_size = 64,
+                                        .momentum = 0.9,
+                                        .workers = 4,
+                                        .channels_last = true},
+                           .make = [&layout](const ModelConfig& config) -> std::shared_ptr<Model> {
+                               require_width(config.width, 64, layout.name);
+                               return std::make_shared<ResNet>(config, layout);
+                           }});
     return entries;
 }
 

@@ -26,12 +26,6 @@ ConvTranspose3d doubling(std::int64_t in, std::int64_t out) {
 
 void check_input(const ModelConfig& config) {
     const auto& in = config.input;
-    if (!in.is_volume() || in.classifies()) {
-        throw base::OptionError(
-            "unet3d predicts values of a volume, but the data are images with classes; use another "
-            "set",
-            {"data cosmology", "data synthetic"});
-    }
     const std::int64_t multiple = config.full_scale ? 64 : 32;
     for (const std::int64_t edge : {in.depth, in.height, in.width}) {
         if (edge >= multiple && edge % multiple == 0) continue;

@@ -234,26 +234,22 @@ void close_rows(Comparison& comparison) {
 }
 
 std::vector<std::string> findings_of(const CompareGroup& group) {
-    const auto explains_all = [&](const DifferingKey& key) {
-        return vocabulary::find_setting(key.key) != nullptr &&
-               std::ranges::all_of(group.differing, [&](const DifferingKey& other) {
-                   return !other.allowed || other.key == key.key ||
-                          model::follows(key.key, other.key);
-               });
-    };
-    const auto key = std::ranges::find_if(group.differing, explains_all);
-    if (key == group.differing.end()) return {};
-    model::GroupQuery query{.keys = {key->key}};
+    Names allowed;
+    for (const auto& one : group.differing)
+        if (one.allowed) allowed.push_back(one.key);
+    const std::string key = explaining(allowed);
+    if (key.empty()) return {};
+    model::GroupQuery query{.keys = {key}};
     Frame runs;
     for (const Run* run : both(group.a, group.b)) model::add_run(runs, query, *run);
     for (const auto& column : runs.columns)
         if (model::is_surroundings(column)) query.ignore.push_back(column.name);
     const model::Groups groups(std::move(runs), query);
     const auto name = [&](std::size_t row) {
-        return fmt::format("{} {}", key->key, groups.key(row, key->key));
+        return fmt::format("{} {}", key, groups.key(row, key));
     };
     std::vector<std::string> found;
-    for (const auto& one : model::comparisons_over(groups, key->key))
+    for (const auto& one : model::comparisons_over(groups, key))
         for (const auto& finding : model::findings_of(groups, one, name))
             found.push_back(base::one_line(sentence(finding)));
     return found;

@@ -263,13 +263,17 @@ std::vector<std::string> one_difference(const Runs& a, const Runs& b,
                                         const std::vector<std::string>& ignore) {
     std::vector<std::string> keys;
     for (const auto& [key, values] : differences(paired(a, b, ignore), ignore)) keys.push_back(key);
-    const auto explains_all = [&](const std::string& key) {
-        return vocabulary::find_setting(key) != nullptr &&
-               std::ranges::all_of(keys, [&](const std::string& other) {
-                   return other == key || model::follows(key, other);
-               });
-    };
-    return std::ranges::any_of(keys, explains_all) ? keys : std::vector<std::string>();
+    return explaining(keys).empty() ? std::vector<std::string>() : keys;
+}
+
+std::string explaining(const std::vector<std::string>& keys) {
+    for (const auto& key : keys)
+        if (vocabulary::find_setting(key) != nullptr &&
+            std::ranges::all_of(keys, [&](const std::string& other) {
+                return other == key || model::follows(key, other);
+            }))
+            return key;
+    return "";
 }
 
 std::vector<DifferingKey> differing_keys(const CompareGroup& group,

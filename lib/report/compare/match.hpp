@@ -25,6 +25,8 @@ std::vector<CompareGroup> groups_of(const Runs& a, const Runs& b,
 /// follow from it; otherwise {}.
 std::vector<std::string> one_difference(const Runs& a, const Runs& b,
                                         const std::vector<std::string>& ignore);
+/// The option among the keys from which all others follow; "": none.
+std::string explaining(const std::vector<std::string>& keys);
 
 /// Ignored conditions and noted facts whose values differ between the sides.
 std::vector<DifferingKey> differing_keys(const CompareGroup& group,

@@ -7,7 +7,7 @@
 
 #include "base/numbers.hpp"
 #include "report/diagnosis/diagnosis.hpp"
-#include "report/predict/evidence.hpp"
+#include "report/predict/mechanism.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
@@ -64,13 +64,6 @@ class Advice {
                     p_.computing_s() -
                     std::ranges::min(all_.blocks, {}, &Parts::computing_s).computing_s();
         add(option, most, all_.other_load_s() / 2);
-    }
-    // No number if most of the sum is forecast to stay.
-    void add_cap(const predict::CapAdvice& cap) {
-        const double sum = p_.lost_s(Parts::transfer), saved = (1 - 1 / cap.gain) * p_.step_s();
-        if (saved > 0)
-            add(fmt::format("--bucket-cap-mb {}", cap.cap_mb),
-                saved < sum / 2 ? stats::kNone : sum);
     }
     void add_threads() {
         const double threads = all_.threads_for_cores();
@@ -142,7 +135,7 @@ class Advice {
 
 }  // namespace
 
-Frame advice_for(const Steps& all, Cause cause, const predict::CapAdvice& cap) {
+Frame advice_for(const Steps& all, Cause cause) {
     const auto is = [&](auto... causes) { return ((cause == causes) || ...); };
     Advice advice(all);
     if (is(Cause::replicas))
@@ -153,7 +146,6 @@ Frame advice_for(const Steps& all, Cause cause, const predict::CapAdvice& cap) {
         advice.add("--ablation", stats::kNone);
     if (is(Cause::costly_loader, Cause::slow_input)) advice.add_workers();
     if (is(Cause::transfer, Cause::small_batch)) advice.add_batch();
-    if (is(Cause::transfer) && cap.cap_mb > 0) advice.add_cap(cap);
     if (is(Cause::idle_cores, Cause::small_batch)) advice.add_threads();
     if (is(Cause::launches)) {
         advice.add("--cuda-graph", stats::kNone);

@@ -10,7 +10,7 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/model/groups.hpp"
-#include "report/predict/evidence.hpp"
+#include "report/predict/mechanism.hpp"
 
 namespace ranklab::report::diagnosis {
 namespace {
@@ -88,7 +88,8 @@ constexpr CauseRow kCauses[] = {
      "gradients takes {lost}",
      [](const Steps& all) { return all.whole.lost_s(Parts::replicas); }},
     {Cause::transfer, "communication", "transfer",
-     "bound by communication: summing {bytes}gradients takes {lost} once the last rank has come",
+     "bound by communication: summing {bytes}gradients{gathering} takes {lost} once the last rank "
+     "has come",
      [](const Steps& all) { return all.whole.lost_s(Parts::transfer); }},
     {Cause::launches, "launches", "launches",
      "bound by launches: computing takes {computing} of the step, in which the GPU waits for the "
@@ -143,6 +144,9 @@ std::string sentence_of(const CauseRow& row, const Steps& all) {
         fmt::arg("cores", all.own_cores), fmt::arg("host_threads", all.threads * all.ranks),
         fmt::arg("host_cores", all.host_cores), fmt::arg("last", last_rank(all)),
         fmt::arg("bytes", std::isfinite(bytes) ? readable(bytes, "B") + " of " : ""),
+        fmt::arg("gathering", all.run.find("gather_exposed_time_s") == nullptr
+                                  ? ""
+                                  : " and gathering parameters"),
         fmt::arg("idle", fmt::format("{:.2g}", all.free_cores() - all.threads * all.ranks)),
         fmt::arg("computing", percent_text(p.percent_of(p.computing_s()))),
         fmt::arg("loss", kLossNames[loss]), fmt::arg("largest", cost(p.lost_s(loss))));
@@ -223,7 +227,7 @@ std::string name_of(Cause cause) {
     return row_of(cause).name;
 }
 
-Diagnosis diagnose(const Run& run, const std::optional<predict::CapAdvice>& cap) {
+Diagnosis diagnose(const Run& run) {
     const Steps all = steps_of(run);
     const auto& row = *std::ranges::max_element(
         kCauses, {}, [&](const CauseRow& one) { return one.lost_s(all); });
@@ -232,7 +236,7 @@ Diagnosis diagnose(const Run& run, const std::optional<predict::CapAdvice>& cap)
             .why = sentence_of(row, all),
             .parts = all.measured ? parts_frame(all) : Frame(),
             .start_up_s = all.start_up_s(),
-            .advice = advice_for(all, row.cause, cap.value_or(predict::CapAdvice())),
+            .advice = advice_for(all, row.cause),
             .caveats = model::caveats_of(run)};
 }
 
@@ -240,18 +244,7 @@ Diagnosis diagnose(const Run& run, const results::ResultFile& file) {
     auto found = diagnose(run);
     if (const auto ranks = with_ranks(run, file); ranks && steps_of(*ranks).measured)
         found.why += "; " + against_ranks(steps_of(run).whole, *ranks);
-    if (found.cause != Cause::transfer || !run.says(fact::kCapsBuckets)) return found;
-    auto runs = predict::runs_for_mechanism({file, {}});
-    std::erase_if(runs, [&](const Run& other) {
-        return other.command == "train" && !predict::is_same_work(other, run);
-    });
-    const auto on_first_host =
-        std::ranges::count(run.hosts, run.hosts.front().host, &results::HostRow::host);
-    const predict::WhatIf same{.batch_size = predict::number_of(run, setting::kBatchSize, 0),
-                               .ranks_per_node = on_first_host,
-                               .bucket_cap_mb = predict::number_of(run, setting::kBucketCap, 0),
-                               .precision = run.setting(setting::kPrecision)};
-    return diagnose(run, predict::best_bucket_cap(runs, same, run.hosts.size()));
+    return found;
 }
 
 std::string advice_text(const Diagnosis& found) {

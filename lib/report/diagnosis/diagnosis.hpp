@@ -1,12 +1,10 @@
 // Names what limits the step of a training run, and options to try (docs/why.md).
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "report/model/steps.hpp"
-#include "report/predict/mechanism.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::report::diagnosis {
@@ -44,11 +42,10 @@ struct Diagnosis {
     std::vector<Caveat> caveats = {};  ///< of the run's numbers
 };
 /// Options to try: known savings before upper bounds, the largest first. For this folder only.
-Frame advice_for(const model::Steps& all, Cause cause, const predict::CapAdvice& cap);
-/// `run` is a training run with samples. `cap`: the best bucket cap by forecast, if known.
-Diagnosis diagnose(const results::Run& run, const std::optional<predict::CapAdvice>& cap = {});
-/// If the bottleneck is summing gradients, forecasts the best bucket cap from the file's runs. A
-/// --mode dp run is compared with the file's newest run that has one rank per replica.
+Frame advice_for(const model::Steps& all, Cause cause);
+/// `run` is a training run with samples.
+Diagnosis diagnose(const results::Run& run);
+/// Compares a --mode dp run with the file's newest run that has one rank per replica.
 Diagnosis diagnose(const results::Run& run, const results::ResultFile& file);
 
 /// The first option to try with its bounds: "--workers 4 saves at most 40 % of the time per

@@ -104,7 +104,6 @@ std::vector<Section> scaling_sections(const Source& source);
 /// OptionError if there is neither.
 std::vector<Section> scaling_over_ranks(const Source& source);
 Section phases_section(const Source& source);
-Section buckets_section(const Source& source);
 Section steps_section(const Source& source);
 Section losses_section(const Source& source);
 Section inside_section(const Source& source);

@@ -125,8 +125,8 @@ Frame frame_of(const Figure& figure) {
 std::vector<Section> sections_of(const Source& source) {
     std::vector<Section> sections = scaling_sections(source);
     for (const auto& section_of :
-         {ways_section, phases_section, buckets_section, collectives_section, ladder_section,
-          steps_section, losses_section, inside_section, published_section})
+         {ways_section, phases_section, collectives_section, ladder_section, steps_section,
+          losses_section, inside_section, published_section})
         sections.push_back(section_of(source));
     for (auto& section : sections) {
         std::erase_if(section.figures, [](const Figure& figure) { return figure.empty(); });

@@ -264,7 +264,8 @@ void add_way(Section& section, const Source& source, const std::string& key,
     for (const std::size_t row : one.rows)
         add_bar(figure, name(row), groups.estimate(row, one.measurement));
     section.figures.push_back(std::move(figure));
-    // Modes on other cores, or with other batches, answer no question.
+    auto findings = model::findings_of(groups, one, name);
+    // Of modes on other cores, or with other batches, those answer that are alike.
     const auto alike = [&](std::size_t row) {
         return groups.cores(row).count == groups.cores(one.base).count &&
                groups.factor(row, setting::kGlobalBatchSize) ==
@@ -272,13 +273,15 @@ void add_way(Section& section, const Source& source, const std::string& key,
     };
     if (key == setting::kMode &&
         (values.size() < one.rows.size() || !std::ranges::all_of(one.rows, alike)))
-        return;
+        std::erase_if(findings, [](const Finding& finding) {
+            return finding.verdict != Verdict::pays && finding.verdict != Verdict::pays_undecided;
+        });
+    if (findings.empty()) return;
     const bool is_flag = vocabulary::setting_row(key).type == options::Type::flag;
     section.answers.push_back(
         {fmt::format(fmt::runtime(is_flag ? "Does --{} make it faster?" : "Which --{} is fastest?"),
                      key),
-         title, model::findings_of(groups, one, name).front(),
-         doubts_of(groups.table(), one.rows)});
+         title, findings.front(), doubts_of(groups.table(), one.rows)});
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
-// The sections on phases, gradient buckets, steps and losses of training.
+// The sections on phases, steps and losses of training.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/numbers.hpp"
 #include "report/figures/figure.hpp"
-#include "report/model/network.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/measurements.hpp"
 
@@ -16,8 +15,7 @@ using model::Groups;
 using results::Measurement;
 using results::Run;
 
-constexpr std::size_t kMostBars = 16, kMostStepped = 2, kMostLosses = 5, kMostTrainings = 3,
-                      kMostRuns = 9;
+constexpr std::size_t kMostBars = 16, kMostStepped = 2, kMostLosses = 5, kMostRuns = 9;
 constexpr std::size_t kMostPoints = 1200;  // of a line: a picture has fewer pixels
 constexpr std::size_t kMostEpochs = 20, kMostEpochTables = 3;
 
@@ -130,39 +128,6 @@ Section phases_section(const Source& source) {
     figure.series = phases.all();
     for (std::size_t i = 0; i < figure.series.size(); ++i) figure.series[i].colour = i;
     return {"phases", "Where a step's time goes", {std::move(figure)}};
-}
-
-Section buckets_section(const Source& source) {
-    Figure figure{
-        .name = "messages",
-        .title = "Reductions of gradient buckets",
-        .x_label = "size of the bucket",
-        .y_label = "transfer",
-        .unit = "s",
-        .log_x = true,
-        .log_y = true,
-        .x_bytes = true,
-        .caption =
-            "Time to reduce a bucket, from when all ranks had started its reduction: medians "
-            "over the counted steps."};
-    std::size_t trainings = 0;
-    for (const std::size_t group : newest_groups(source.groups, "train", kMostBars)) {
-        const Run run = source.newest(group);
-        if (trainings == kMostTrainings || !model::has_bucket_times(run)) continue;
-        const auto cost = model::network_cost(source.file, run);
-        const std::string name = source.groups.name(group);
-        Series step{name, Look::points, trainings, {}},
-            network{name + ": network alone", Look::marks, trainings++, {}};
-        for (const auto& row : model::rows_of(run, "communication"))
-            step.points.push_back({row.number("bytes"), row.number(vocabulary::kTransferTime), {}});
-        std::ranges::stable_sort(step.points, {}, &Point::x);
-        figure.series.push_back(std::move(step));
-        if (!cost) continue;
-        for (const auto& [bytes, time] : cost->curve)
-            network.points.push_back({bytes, time.s, time.range});
-        figure.series.push_back(std::move(network));
-    }
-    return {"messages", "Gradient buckets", {std::move(figure)}};
 }
 
 Section steps_section(const Source& source) {

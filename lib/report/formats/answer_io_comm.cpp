@@ -45,6 +45,17 @@ std::string phases(const Run& run) {
     return shares.empty() ? "" : some_of(shares, 4) + " of all ranks' time";
 }
 
+std::string one_record(const Run& run) {
+    for (const auto& row : model::rows_of(run, "io_phases"))
+        if (row.text("phase") == "record" && std::isfinite(row.number("std_s")))
+            return fmt::format("mean {}, std dev {}, {} .. {}, n = {}",
+                               readable(row.number("cumulative_s") / row.number("calls"), "s"),
+                               readable(row.number("std_s"), "s"),
+                               readable(row.number("shortest_s"), "s"),
+                               readable(row.number("longest_s"), "s"), row.text("calls"));
+    return "";
+}
+
 // The ceiling that limits the strategy: of writing and fsync, or of opening and closing files.
 std::string nearest_ceiling(const Run& run) {
     for (const auto& row : model::rows_of(run, "ceilings"))
@@ -154,7 +165,8 @@ std::string io_answer(const Run& run) {
            screen_line("read",
                        rate_of(run, vocabulary::kReadRate, cache.empty() ? "" : "cache " + cache)) +
            screen_line("job", counted_time(run, vocabulary::kJobTime)) +
-           screen_line("breakdown", phases(run)) + screen_line("ceiling", nearest_ceiling(run));
+           screen_line("one record", one_record(run)) + screen_line("breakdown", phases(run)) +
+           screen_line("ceiling", nearest_ceiling(run));
 }
 
 std::string io_verification(const Run& run) {

@@ -29,24 +29,20 @@ struct Screen {
 std::string answer_text(const results::Run& run, const Screen& screen = {});
 /// The answer on one line: the rate, or the reason for INVALID.
 std::string answer_line(const results::Run& run);
-/// "; 2074 tokens/s; MFU 41.2 % of 0.164 TFLOP/s (the source of this peak)": what a training run
-/// measured besides samples/s; "" for most.
+/// "; MFU 41.2 % of 0.164 TFLOP/s (the source of this peak)": the rates of a training run besides
+/// samples/s; "" for most.
 std::string other_rates(const results::Run& run);
 /// "  name          value", wrapped to 80 columns; "" without a value.
 std::string screen_line(std::string_view name, std::string_view value);
 
 /// The text of one run: command line, time, hosts, answer and phases; with `verbose` all
-/// measurements and tables. `network`: a sentence on the network's time for gradient buckets.
-std::string run_text(const results::Run& run, bool verbose, const std::string& network = "");
+/// measurements and tables.
+std::string run_text(const results::Run& run, bool verbose);
 
 /// The text of `list`, which holds the last of `all` runs. `chosen` describes the choice of runs;
 /// `see_one` followed by an id is the command that shows a run.
 std::string runs_text(const Frame& list, std::size_t all, const std::string& chosen,
                       const std::string& see_one);
-
-/// A run of comm as nccl-tests prints it, with ranklab's own columns on the right; "" if it
-/// measured no message.
-std::string nccl_text(const results::Run& run);
 
 /// The table of groups with their scaling, and the verdicts; Markdown and LaTeX with the words for
 /// the chosen runs.

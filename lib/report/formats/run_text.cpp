@@ -170,9 +170,8 @@ std::string monitor_text(const Run& run) {
     return seen.empty() ? "" : seen + verdict(run);
 }
 
-std::string run_text(const Run& run, bool verbose, const std::string& network) {
-    std::string text =
-        header(run) + '\n' + answer_text(run, {.whole = verbose}) + screen_line("network", network);
+std::string run_text(const Run& run, bool verbose) {
+    std::string text = header(run) + '\n' + answer_text(run, {.whole = verbose});
     for (const auto& table : tables_of(run, verbose))
         if (!table.empty()) text += '\n' + text_of(table);
     return text;

@@ -61,8 +61,11 @@ std::size_t Frame::add_column(Column column) {
 }
 
 void Frame::set(std::size_t row, Column column, Cell cell) {
-    const std::size_t place = add_column(std::move(column));
     auto& cells = rows[row].cells;
+    std::size_t place = cells.size();  // most rows are filled in the order of the columns
+    if (place >= columns.size() || columns[place].name != column.name ||
+        columns[place].role != column.role)
+        place = add_column(std::move(column));
     if (cells.size() <= place) cells.resize(place + 1);
     cells[place] = std::move(cell);
 }

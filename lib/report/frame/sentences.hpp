@@ -63,6 +63,8 @@ enum class Verdict {
     larger_model,
     pays,  ///< `value`: the parts of a step that take longer in `against`
     pays_undecided,
+    sums_cost,  ///< `against` sums no gradients
+    sums_cost_undecided,
     scales,            ///< a point of a curve against the curve's baseline
     slows,             ///< its interval is below 1
     scales_undecided,  ///< no interval, or it includes 1; or other load differs
@@ -73,6 +75,7 @@ enum class Verdict {
     all_alike,
     fastest_alone,
     no_intervals,
+    fits,  ///< of a sweep with --fits, where at most one row does
     nothing_verified,
     one_verified,
     faster_but_unverified,

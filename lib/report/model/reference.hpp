@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/csv.hpp"
-#include "forecast/prior.hpp"
+#include "forecast/curve.hpp"
 #include "results/run.hpp"
 
 namespace ranklab::report::model {

@@ -69,12 +69,13 @@ void add_findings(Scaling& scaling, const Groups& groups);
 /// Groups that differ in one key, and in settings that follow from it.
 struct Comparison {
     std::vector<std::size_t> rows = {};
-    std::size_t base = 0;          ///< the usual value of the key, or the smallest model
-    std::string measurement = {};  ///< a time; a rate if batches or files differ
+    std::size_t base = 0;                    ///< the usual value of the key, or the smallest model
+    std::string measurement = {};            ///< a time; a rate if batches or files differ
+    std::vector<std::size_t> unsummed = {};  ///< over `sync`: groups that sum no gradients
 };
 using RowNames = std::function<std::string(std::size_t)>;
 std::vector<Comparison> comparisons_over(const Groups& groups, const std::string& key);
-/// The best row; for models, how much longer each one takes than the smallest.
+/// The best row; of models, how much longer each takes than the smallest; what gradient sums cost.
 std::vector<Finding> findings_of(const Groups& groups, const Comparison& comparison,
                                  const RowNames& name);
 /// Adds the verdicts of comparisons over each key but `scaling.over`; if that is empty, also

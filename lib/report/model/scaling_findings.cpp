@@ -195,6 +195,24 @@ std::vector<Finding> payments(const Groups& groups, const Comparison& one, const
     return found;
 }
 
+// How much longer a step takes with gradient sums than without.
+std::vector<Finding> costs_of_sums(const Groups& groups, const Comparison& one,
+                                   const RowNames& name) {
+    std::vector<Finding> found;
+    for (const std::size_t without : one.unsummed)
+        for (const std::size_t row : one.rows) {
+            const auto ratio = advantage(groups, one.measurement, without, row).ratio;
+            const bool firm = (ratio.ci.low > 1 || ratio.ci.high < 1) &&
+                              !groups.load(row).differs_from(groups.load(without));
+            found.push_back({.verdict = firm ? Verdict::sums_cost : Verdict::sums_cost_undecided,
+                             .subject = name(row),
+                             .row = row,
+                             .against = name(without),
+                             .ratio = ratio});
+        }
+    return found;
+}
+
 // Whether a verdict names the same row as the best of the same others.
 bool says_already(const std::vector<Finding>& findings, const Finding& finding) {
     return std::ranges::any_of(findings, [&](const Finding& one) {
@@ -314,22 +332,28 @@ void add_findings(Scaling& scaling, const Groups& groups) {
 
 std::vector<Comparison> comparisons_over(const Groups& groups, const std::string& key) {
     InsertionOrderedMap<std::string, Comparison> met;
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-        const bool alone = groups.factor(i, setting::kRanks) == "1";
-        if (!counts(groups, i) || (alone && groups.command(i) == "comm")) continue;
-        std::string others;
-        for (const auto& name : groups.keys())
-            if (name != key && !follows(key, name)) others += groups.key(i, name) + '\n';
-        auto& rows = met[others].rows;
-        if (same_work(groups, key, rows.empty() ? i : rows.front(), i)) rows.push_back(i);
-    }
+    for (const bool summed : {true, false})
+        for (const std::size_t i : groups.all()) {
+            const bool alone = groups.factor(i, setting::kRanks) == "1";
+            if (!groups.valid(i) || counts(groups, i) != summed ||
+                (!summed && key != setting::kSync) || (alone && groups.command(i) == "comm"))
+                continue;
+            std::string others;
+            for (const auto& name : groups.keys())
+                if (name != key && !follows(key, name)) others += groups.key(i, name) + '\n';
+            auto& [rows, base, measurement, unsummed] = met[others];
+            if (same_work(groups, key, rows.empty() ? i : rows.front(), i))
+                (summed ? rows : unsummed).push_back(i);
+        }
     std::erase_if(met.all(), [&](Comparison& one) {
         const auto& rows = one.rows;
         const auto differ = [&](const auto& value_of) {
             return std::ranges::any_of(
                 rows, [&](std::size_t row) { return value_of(row) != value_of(rows.front()); });
         };
-        if (!differ([&](std::size_t row) { return groups.key(row, key); })) return true;
+        if (rows.empty() || (one.unsummed.empty() &&
+                             !differ([&](std::size_t row) { return groups.key(row, key); })))
+            return true;
         const bool other_amount = std::ranges::any_of(
             std::array{setting::kGlobalBatchSize, setting::kFiles, setting::kSize},
             [&](auto of) { return differ([&](auto row) { return groups.factor(row, of); }); });
@@ -353,6 +377,7 @@ std::vector<Finding> findings_of(const Groups& groups, const Comparison& one,
                              .value = digits(more / least),
                              .ratio = advantage(groups, one.measurement, one.base, row).ratio});
     if (!found.empty()) return found;
+    if (one.rows.size() == 1) return costs_of_sums(groups, one, name);
     const bool modes =
         groups.has_key(setting::kMode) && std::ranges::any_of(one.rows, [&](std::size_t row) {
             return groups.key(row, setting::kMode) != groups.key(one.base, setting::kMode);
@@ -363,6 +388,7 @@ std::vector<Finding> findings_of(const Groups& groups, const Comparison& one,
     found.insert(found.begin(), best_of(groups, one.measurement, one.rows,
                                         timed ? std::optional(one.base) : std::nullopt, name));
     if (!timed) found.front().value += " of " + one.measurement;
+    std::ranges::move(costs_of_sums(groups, one, name), std::back_inserter(found));
     return found;
 }
 

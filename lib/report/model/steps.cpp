@@ -126,18 +126,20 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
     };
     const auto mean = [&](std::string_view name) { return stats::mean_of_finite(samples(name)); };
     const Values step = samples(vocabulary::kStepTime), input = samples("data_time_s"),
-                 wait = samples("sync_exposed_time_s"), update = samples("optimizer_time_s"),
-                 cores = samples("core_wait_time_s"), in_sync = samples("core_wait_in_sync_time_s");
+                 sync = samples("sync_exposed_time_s"), update = samples("optimizer_time_s"),
+                 gather = samples("gather_exposed_time_s"), cores = samples("core_wait_time_s"),
+                 in_sync = samples("core_wait_in_sync_time_s");
     // Without workers a compute thread makes the batch, and waits for its core there, too.
     const Values making = run.setting(setting::kWorkers) == "0" ? samples("loader_decode_time_s")
                                                                 : Values(step.size());
-    Values moving(step.size());
+    Values wait(step.size()), moving(step.size());
+    std::ranges::transform(sync, gather, wait.begin(), std::plus());
     for (const auto* phase :
          {"scatter_time_s", "replicate_time_s", "gather_time_s", "reduce_time_s"})
         std::ranges::transform(moving, samples(phase), moving.begin(), std::plus());
     Values computing(ranks), useful(ranks), busy(ranks), whole(ranks), ideal(ranks), shared(ranks),
         updating(ranks);
-    double shared_in_sync = 0, waited = 0;
+    double shared_in_sync = 0;
     for (std::size_t row = 0; row < step.size(); row += ranks) {
         double most_in_sync = 0, transfer = std::numeric_limits<double>::infinity();
         for (std::size_t rank = 0; rank < ranks; ++rank) {
@@ -153,7 +155,6 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
             useful[rank] += use;
             busy[rank] += own - lost;
             whole[rank] += step[i];
-            waited += lost;
             ideal[rank] += own - lost - update[i];
             shared[rank] += own - update[i];
             most_in_sync = std::max(most_in_sync, in_sync[i]);
@@ -177,7 +178,6 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
         .update_s = typical(updating) / steps,
         .reading_s = mean("loader_read_time_s"),
         .decoding_s = mean("loader_decode_time_s") + mean("loader_augment_time_s"),
-        .core_wait_s = waited / base::real(step.size()),
         .slowest_rank = static_cast<std::size_t>(std::ranges::max_element(busy) - busy.begin())};
     auto& levels = found.level_s;
     for (double& level : levels) level = std::min(level, levels.back()) / steps;

@@ -36,7 +36,6 @@ struct Parts {
     std::array<double, kLosses + 1> level_s{};
     double update_s = 0;                   ///< a typical rank's
     double reading_s = 0, decoding_s = 0;  ///< sums over the loader's threads of a rank
-    double core_wait_s = 0;                ///< waits for cores that are losses, mean over ranks
     std::size_t slowest_rank = 0;          ///< the longest without its waits
 
     double computing_s() const { return level_s.front(); }

@@ -23,8 +23,7 @@ struct Worst {
     std::string_view table, column;
 };
 constexpr std::array kWorst{Worst{"io_ranks", "job_s"}, Worst{"waiting", "came_last_share"},
-                            Worst{"layers", "percent"}, Worst{"job_use", "cpu_s"},
-                            Worst{"clocks", "late_us"}};
+                            Worst{"layers", "percent"}, Worst{"job_use", "cpu_s"}};
 
 // "alpha_us" for "alpha_low_us", "us" for "low_us"; "" if the name is not that end of an interval.
 std::string without_end(std::string name, const std::string& end) {

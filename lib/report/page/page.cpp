@@ -8,6 +8,7 @@
 #include "base/numbers.hpp"
 #include "report/diagnosis/diagnosis.hpp"
 #include "report/formats/formats.hpp"
+#include "report/history/history.hpp"
 #include "report/model/values.hpp"
 #include "report/page/parts.hpp"
 #include "report/page/templates.hpp"
@@ -182,6 +183,8 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     add_cards(true);  // the last, since these may be many
     if (cards.size() > kMostCards) cards.resize(kMostCards);
     add_figures(false);
+    const auto past = history::section_of(runs);
+    if (!past.tables.empty()) add(past.id, past.heading, figures_of(past, not_drawn));
     if (!not_drawn.empty()) base::log::warn(not_drawn);
     add("ranks", "Rank by rank", ranks_of(source));
     add("runs", "Runs", runs_of(source));

@@ -6,27 +6,29 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/text.hpp"
+#include "base/numbers.hpp"
 
 namespace ranklab::report::predict {
 namespace {
 
+using forecast::CurveForecast;
 using forecast::Estimate;
 using forecast::Scaling;
 
 constexpr const char *kMemory = "memory_per_rank_bytes", *kWidest = "width_from",
-                     *kMeasured = "measured",
-                     *kForecast = "forecast";  // of the column `what`
-constexpr double kMostEfficiency = 1.1;        // above it, a caveat
+                     *kMeasured = "measured", *kForecast = "forecast";  // of the column `what`
+constexpr double kMostEfficiency = 1.1;                                 // above it, a caveat
 
 // By forecast::Doubt: its name, and what makes an interval wide.
-struct DoubtWords {
-    const char *name, *text;
-};
-constexpr DoubtWords kDoubts[] = {{"noise", "the scatter between runs"},
-                                  {"curve", "which curve the points follow"},
-                                  {"discrepancy", "the curve may stray from all models"},
-                                  {"crossing", "what going from one node to several costs"}};
+constexpr std::pair<const char*, const char*> kDoubts[] = {
+    {"noise", "the scatter between runs"},
+    {"curve", "which curve the points follow"},
+    {"discrepancy", "the curve may stray from all models"},
+    {"crossing", "what going from one node to several costs"}};
+
+const auto& words_of(const CurveForecast& one) {
+    return kDoubts[base::number_of(one.widest)];
+}
 
 // The command that measures these rank counts.
 std::string run_at(const Measured& measured, const std::vector<double>& ranks) {
@@ -53,18 +55,17 @@ double median_of(const forecast::CurvePoint& point) {
     return stats::quantile(point.times_s, 0.5);
 }
 
-// Speedup and efficiency compare the rate of all ranks with the first point's. `nodes`: 0 if not
-// known.
-Row row_of(const Measured& measured, double ranks, const std::string& what, const Estimate& time,
-           double nodes, const char* widest) {
+// Speedup and efficiency compare the rate of all ranks with the first point's.
+Row row_of(const Measured& measured, const CurveForecast& one, const std::string& what) {
     const bool weak = measured.scaling == Scaling::weak;
     const auto& first = measured.points.front();
-    const double growth = ranks / first.ranks,
-                 speedup = (weak ? growth : 1) * median_of(first) / time.time_s,
-                 samples = std::ceil(measured.batch / (weak ? 1 : ranks)),
+    const double growth = one.ranks / first.ranks,
+                 speedup = (weak ? growth : 1) * median_of(first) / one.estimate.time_s,
+                 samples = std::ceil(measured.batch / (weak ? 1 : one.ranks)),
                  memory = measured.memory_fixed_bytes + measured.memory_bytes_per_sample * samples;
-    Row row{{ranks, what, shown(measured, ranks, time), speedup, speedup / growth, memory,
-             nodes > 0 ? nodes : stats::kNone, widest}};
+    Row row{{one.ranks, what, shown(measured, one.ranks, one.estimate), speedup, speedup / growth,
+             memory, one.nodes > 0 ? one.nodes : stats::kNone,
+             what == kForecast ? words_of(one).first : ""}};
     if (speedup / growth > kMostEfficiency)
         row.caveats.push_back({CaveatKind::too_efficient, fmt::format("{}", kMostEfficiency)});
     return row;
@@ -74,85 +75,67 @@ bool is_refused(const Row& row) {
     return row.cells[1].text != kMeasured && row.cells[1].text != kForecast;
 }
 
-const DoubtWords& words_of(forecast::Doubt doubt) {
-    return kDoubts[static_cast<std::size_t>(doubt)];
-}
-
-std::string growth_note(const std::vector<double>& probability) {
-    const auto most = std::ranges::max_element(probability);
-    return fmt::format("likeliest cost of working together: grows with ranks^{:g} ({})",
-                       forecast::kValues[forecast::kGrowth].at(
-                           static_cast<std::size_t>(most - probability.begin())),
-                       percent_text(100 * *most));
-}
-
 }  // namespace
 
 Prediction predict(const Measured& measured, const forecast::Sources& sources,
                    const std::vector<double>& ranks, bool force) {
     const auto prior = sources.prior(measured.scaling, measured.work);
-    const auto found = forecast::forecast_curve(measured, prior, ranks, force, true);
-    Frame frame{.title = fmt::format("{}, {} scaling", measured.title, name_of(measured.scaling)),
-                .columns = {{.name = "ranks", .role = Role::key},
-                            {.name = "what", .role = Role::key, .head = ""},
-                            {.name = measured.quantity,
-                             .unit = measured.is_rate ? "1" : "s",
-                             .interval = true,
-                             .head = without_unit(measured.quantity)},
-                            {.name = "speedup", .unit = "1"},
-                            {.name = "efficiency", .unit = "1", .head = "efficiency/rank"},
-                            {.name = kMemory, .unit = "B", .head = "tensors/rank"},
-                            {.name = "nodes"},
-                            {.name = kWidest, .head = "width from"}}};
+    const auto forecasts = forecast::forecast_curve(measured, prior, ranks, force);
+    const char* const unit = measured.is_rate ? "1" : "s";
+    Prediction found{.scaling = measured.scaling};
+    auto& frame = found.frame;
+    frame = {.title = fmt::format("{}, {} scaling", measured.title, name_of(measured.scaling)),
+             .columns = {{.name = "ranks", .role = Role::key},
+                         {.name = "what", .role = Role::key, .head = ""},
+                         {.name = measured.quantity,
+                          .unit = unit,
+                          .interval = true,
+                          .head = without_unit(measured.quantity)},
+                         {.name = "speedup", .unit = "1"},
+                         {.name = "efficiency", .unit = "1", .head = "efficiency/rank"},
+                         {.name = kMemory, .unit = "B", .head = "tensors/rank"},
+                         {.name = "nodes"},
+                         {.name = kWidest, .head = "width from"}},
+             .notes = measured.notes};
     for (const auto& point : measured.points)
-        frame.rows.push_back(
-            row_of(measured, point.ranks, kMeasured, {median_of(point)}, point.nodes, ""));
+        frame.rows.push_back(row_of(
+            measured, {.ranks = point.ranks, .nodes = point.nodes, .estimate = {median_of(point)}},
+            kMeasured));
     for (std::size_t i = 0; i < measured.caveats.size(); ++i)
-        frame.rows[i].caveats = measured.caveats[i];
-    const forecast::CurveForecast* farthest = nullptr;
-    bool unknown = false;
-    double most = 0;
-    for (const auto& one : found.all) {
-        const bool made = one.refusal == forecast::Refusal::none;
-        frame.rows.push_back(row_of(measured, one.ranks, made ? kForecast : name_of(one.refusal),
-                                    one.estimate, one.nodes,
-                                    made ? words_of(one.widest).name : ""));
-        for (const double wanted : one.ranks_to_measure) most = std::max(most, wanted);
-        if (!made)
-            frame.rows.back().caveats = {
-                {CaveatKind::said,
-                 sentence(Refusal{one.refusal, run_at(measured, one.ranks_to_measure)})}};
-        else if (farthest == nullptr || one.ranks > farthest->ranks)
-            farthest = &one;
-        unknown = unknown || (made && one.nodes == 0);
+        std::ranges::copy(measured.caveats[i], std::back_inserter(frame.rows[i].caveats));
+    const CurveForecast* farthest = nullptr;
+    for (const auto& one : forecasts) {
+        const auto& wanted = one.ranks_to_measure;
+        if (one.refusal != forecast::Refusal::none) {
+            const std::string why = sentence(Refusal{one.refusal, run_at(measured, wanted)});
+            frame.rows.push_back(row_of(measured, one, name_of(one.refusal)));
+            frame.rows.back().caveats = {{CaveatKind::said, why}};
+            found.next_ranks = std::max(found.next_ranks, std::ranges::max(wanted));
+            continue;
+        }
+        frame.rows.push_back(row_of(measured, one, kForecast));
+        if (farthest == nullptr || one.ranks > farthest->ranks) farthest = &one;
     }
-    const bool has_memory = frame.has_numbers(frame.find(kMemory));
-    frame.drop_empty_columns();
-    frame.notes = measured.notes;
-    if (has_memory)
+    if (frame.has_numbers(frame.find(kMemory)))
         frame.notes.emplace_back(
             "tensors/rank: an estimate; a rank needs more memory (train --dry-run)");
-    if (unknown)
+    frame.drop_empty_columns();
+    if (farthest == nullptr) return found;
+    if (farthest->nodes == 0)
         frame.notes.emplace_back(
             "nodes unknown: the intervals allow for a first crossing between nodes; "
             "--ranks-per-node or a column nodes would say");
-    if (farthest != nullptr) {
-        frame.notes.push_back(fmt::format("most of the interval at {:.0f} ranks ({}): {}",
-                                          farthest->ranks, percent_text(100 * farthest->share),
-                                          words_of(farthest->widest).text));
-        frame.notes.push_back(growth_note(found.posterior.of[forecast::kGrowth]));
+    frame.notes.push_back(fmt::format("most of the interval at {:.0f} ranks ({}): {}",
+                                      farthest->ranks, percent_text(100 * farthest->share),
+                                      words_of(*farthest).second));
+    if (const auto next = next_point(measured, prior, *farthest)) {
+        found.next_ranks = std::max(found.next_ranks, next->ranks);
+        found.after = shown(measured, farthest->ranks, {1, next->after}).interval;
+        found.next = fmt::format("{}   # interval expected at {:.0f} ranks: {} .. {}",
+                                 run_at(measured, {next->ranks}), farthest->ranks,
+                                 readable(found.after.low, unit), readable(found.after.high, unit));
     }
-    Prediction result{std::move(frame), measured.scaling, "", most};
-    if (found.next) {
-        result.next_ranks = std::max(most, found.next->ranks);
-        const auto& [at, target, after] = *found.next;
-        result.after = shown(measured, target, {1, after}).interval;
-        result.next = fmt::format("{}   # interval expected at {:.0f} ranks: {} .. {}",
-                                  run_at(measured, {at}), target,
-                                  readable(result.after.low, measured.is_rate ? "" : "s"),
-                                  readable(result.after.high, measured.is_rate ? "" : "s"));
-    }
-    return result;
+    return found;
 }
 
 Frame for_people(Frame frame) {
@@ -172,20 +155,18 @@ std::string json_of(const Prediction& prediction) {
         const bool refused = is_refused(frame.rows[i]);
         std::vector<std::string> marks;
         for (const auto& caveat : frame.rows[i].caveats) marks.push_back(sentence(caveat));
-        all[what == kMeasured ? what : "forecasts"].push_back(
-            {{"ranks", frame.at(i, "ranks").number},
-             {"value", value.number},
-             {"low", value.interval.low},
-             {"high", value.interval.high},
-             {"speedup", frame.at(i, "speedup").number},
-             {"efficiency", frame.at(i, "efficiency").number},
-             {kMemory, frame.at(i, kMemory).number},
-             {"nodes", frame.at(i, "nodes").number},
-             {kWidest, frame.at(i, kWidest).text},
-             {"refused", refused},
-             {"reason", refused ? marks.front() : ""},
-             {"why", refused ? what : "none"},
-             {"marks", refused ? std::vector<std::string>() : marks}});
+        auto& one = all[what == kMeasured ? what : "forecasts"].emplace_back();
+        one = {{"ranks", frame.at(i, "ranks").number},
+               {"value", value.number},
+               {"low", value.interval.low},
+               {"high", value.interval.high}};
+        for (const char* name : {"speedup", "efficiency", kMemory, "nodes"})
+            one[name] = frame.at(i, name).number;
+        one[kWidest] = frame.at(i, kWidest).text;
+        one["refused"] = refused;
+        one["reason"] = refused ? marks.front() : "";
+        one["why"] = refused ? what : "none";
+        one["marks"] = refused ? std::vector<std::string>() : marks;
     }
     all["notes"] = frame.notes;
     all["next"] = next;

@@ -37,11 +37,11 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<forecast::Scalin
 struct Prediction {
     /// The measured points, then one row per forecast. Column `what`: "measured", "forecast" or the
     /// code of a refusal, whose sentence is the row's caveat.
-    Frame frame;
-    forecast::Scaling scaling;
+    Frame frame = {};
+    forecast::Scaling scaling = forecast::Scaling::strong;
     /// The command that narrows the farthest forecast most per rank-hour, or ""; the most ranks
     /// that it or the remedy of a refusal starts, and the interval expected after it.
-    std::string next;
+    std::string next = {};
     double next_ranks = 0;
     stats::Interval after = {};
 };

@@ -1,11 +1,10 @@
-#include "report/predict/evidence.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "base/numbers.hpp"
 #include "report/model/network.hpp"
 #include "report/model/values.hpp"
+#include "report/predict/mechanism.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::report::predict {
@@ -46,8 +45,7 @@ std::size_t ranks_per_host(const Run& run) {
 }
 
 double median_of(const Run& run, std::string_view name) {
-    const double value = run.median(name);
-    return std::isfinite(value) ? value : 0;
+    return std::fmax(run.median(name), 0);  // 0: not measured
 }
 
 double half_width_of(const stats::Summary& summary) {
@@ -71,11 +69,15 @@ AloneWork alone_in(const Run& run) {
 }
 
 SharedWork shared_in(const Run& run) {
-    SharedWork found{.run = &run, .per_host = ranks_per_host(run)};
-    const auto *step = run.find(vocabulary::kStepTime), *sync = run.find("sync_exposed_time_s");
+    SharedWork found{.run = &run,
+                     .per_host = ranks_per_host(run),
+                     .batch = number_of(run, setting::kBatchSize, 0)};
+    const auto* const step = run.find(vocabulary::kStepTime);
     found.computing_s = step->samples;
-    for (std::size_t i = 0; sync != nullptr && i < sync->samples.size(); ++i)
-        found.computing_s.at(i) -= sync->samples[i];
+    for (const char* waiting : {"sync_exposed_time_s", "gather_exposed_time_s"})
+        if (const auto* const wait = run.find(waiting); wait != nullptr)
+            for (std::size_t i = 0; i < wait->samples.size(); ++i)
+                found.computing_s.at(i) -= wait->samples[i];
     // Gradient sums in backward would count as computing; steps without communication have none.
     const auto* apart = run.find("step_without_communication_s");
     const auto summary = run.says(fact::kSumsInBackward) && apart != nullptr
@@ -91,8 +93,7 @@ void add_training(Evidence& found, const Run& run) {
     found.shared.push_back(shared_in(run));
     if (run.hosts.size() > 1) return;
     const AloneWork alone = alone_in(run);
-    const auto [place, is_new] =
-        found.alone.try_emplace(number_of(run, setting::kBatchSize, 0), alone);
+    const auto [place, is_new] = found.alone.try_emplace(found.shared.back().batch, alone);
     if (is_new || is_profiled(run)) return;
     auto& newest = place->second;
     const double off = (alone.work.forward_s + alone.work.backward_s) /
@@ -167,6 +168,9 @@ Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
     std::ranges::stable_sort(newest, std::greater(),
                              [](const Run* run) { return run->started_utc; });
     Evidence found;
+    if (const auto training = std::ranges::find(newest, std::string("train"), &Run::command);
+        training != newest.end())
+        found.newest = (*training)->argv;
     for (const auto* run : newest)
         if (found.profile == nullptr && is_training(*run) && run->hosts.size() == 1 &&
             is_profiled(*run) &&
@@ -180,9 +184,7 @@ Evidence evidence_in(std::span<const Run> runs, const std::string& precision) {
         for (const auto* run : newest)
             if (is_training(*run) && is_same_work(*run, profile) && is_profiled(*run) == profiled)
                 add_training(found, *run);
-    std::erase_if(found.shared, [&](const auto& one) {
-        return !found.alone.contains(number_of(*one.run, setting::kBatchSize, 0));
-    });
+    std::erase_if(found.shared, [&](const auto& one) { return !found.alone.contains(one.batch); });
     for (const auto* run : newest)
         if (run->command == "comm" && run->valid && model::measures_network(*run) &&
             run->setting(setting::kBackend) == profile.setting(setting::kBackend))

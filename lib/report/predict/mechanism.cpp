@@ -3,19 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <ranges>
+#include <set>
 #include <tuple>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "forecast/step.hpp"
 #include "report/model/groups.hpp"
 #include "report/model/network.hpp"
 #include "report/model/values.hpp"
-#include "report/predict/evidence.hpp"
 
 namespace ranklab::report::predict {
 namespace {
@@ -24,7 +22,6 @@ using forecast::AllreduceTime;
 using Why = Refusal::Why;
 
 constexpr double kMiB = 1 << 20;
-constexpr std::array kCapsMiB{1.0, 2.0, 5.0, 10.0, 25.0, 50.0, 100.0};
 constexpr std::size_t kFarthest = 64;  // times the ranks of the largest run
 constexpr std::size_t kMostHeld = 32;  // newest runs that a forecast is held against
 constexpr double kMostMiss = 2;        // measured over simulated step of a run, or its inverse
@@ -38,6 +35,7 @@ struct Setup {
     std::size_t micro_batches = 1;
     std::vector<forecast::Gradient> buckets = {};
     bool in_background = false;  // true: background allreduces; false: blocking
+    forecast::Sharded sharded = {};
     double piece_bytes = HUGE_VAL, largest_bytes = 0;  // pieces of a message; largest message
 
     bool between_hosts() const { return on.ranks > on.per_host; }
@@ -50,16 +48,15 @@ struct Setup {
     }
 };
 
-std::size_t count_of(std::int64_t number) {
-    return static_cast<std::size_t>(number);
-}
-
 // Transfer and progress are those of the run `like`. If that run has one rank, or only one of run
 // and forecast spans hosts, they are train's defaults (docs/overlap.md). A strategy that reduces
 // each parameter alone is forecast in buckets.
 void settle_allreduces(Setup& setup, const WhatIf& what_if, const results::Run& like) {
     const bool is_of_several = like.hosts.size() > 1, between_hosts = setup.between_hosts(),
                as_there = is_of_several && (model::node_count(like) > 1) == between_hosts;
+    setup.sharded.stage =
+        static_cast<int>(what_if.zero.value_or(std::int64_t(number_of(like, setting::kZero, 0))));
+    if (setup.sharded.stage > 0) setup.sharded.sharing_ranks = base::real(setup.on.ranks);
     const bool as_like = what_if.sync.empty() && is_of_several && !what_if.bucket_cap_mb;
     results::Run named;  // sums as --sync NAME does; without a name in buckets, as train does
     named.config = {{std::string(setting::kMode), "ddp"},
@@ -78,7 +75,9 @@ void settle_allreduces(Setup& setup, const WhatIf& what_if, const results::Run& 
     const double cap =
         is_flat ? HUGE_VAL
                 : kMiB * what_if.bucket_cap_mb.value_or(number_of(like, setting::kBucketCap, 25));
-    setup.buckets = buckets_of(setup.evidence.gradients, is_flat ? cap : std::min(cap, kMiB), cap);
+    const double first_cap = is_flat ? cap : std::min(cap, kMiB);
+    setup.buckets =
+        buckets_of(setup.evidence.gradients, first_cap, setup.sharded.stage == 3 ? first_cap : cap);
     for (auto& bucket : setup.buckets) {
         if (!overlaps) bucket.ready = 1;
         setup.largest_bytes =
@@ -91,14 +90,14 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
                const results::Run* like = nullptr) {
     const auto& all = evidence.shared;
     const std::size_t per_host = std::min(
-        ranks, what_if.ranks_per_node ? count_of(*what_if.ranks_per_node)
+        ranks, what_if.ranks_per_node ? static_cast<std::size_t>(*what_if.ranks_per_node)
                                       : std::ranges::max(all, {}, &SharedWork::per_host).per_host);
     // Prefers a run of several ranks, then one with `per_host` ranks per host, then more ranks.
     const auto& shared = *std::ranges::max_element(all, {}, [&](const SharedWork& one) {
         const std::size_t its = one.run->hosts.size();
         return std::tuple(its > 1, one.per_host == per_host, its);
     });
-    const std::size_t micro_batches = count_of(what_if.accumulate.value_or(1));
+    const auto micro_batches = static_cast<std::size_t>(what_if.accumulate.value_or(1));
     const double batch = what_if.batch_size ? base::real(*what_if.batch_size)
                                             : number_of(*evidence.profile, setting::kBatchSize, 0);
     Setup setup{
@@ -115,9 +114,7 @@ Setup setup_of(const Evidence& evidence, const WhatIf& what_if, std::size_t rank
 double slowdown(const Setup& setup) {
     if (setup.on.ranks == 1) return 1;
     const auto& shared = setup.shared;
-    const auto& alone =
-        setup.evidence.alone.at(number_of(*shared.run, setting::kBatchSize, 0)).work;
-    return shared.slowest_s / alone.compute_s() *
+    return shared.slowest_s / setup.evidence.alone.at(shared.batch).work.compute_s() *
            forecast::expected_maximum(shared.computing_s, setup.on.ranks) /
            forecast::expected_maximum(shared.computing_s, shared.run->hosts.size());
 }
@@ -153,13 +150,8 @@ Refusal refusal_of(const Setup& setup, bool force) {
     return {};
 }
 
-// Likely time, and the range over the runs' spread and MPI's algorithms.
-struct Simulated {
-    forecast::SimulatedStep likely = {};
-    stats::Interval range = {};
-};
-
-Simulated simulated(const Setup& setup) {
+// Likely step, and the range over the runs' spread and MPI's algorithms.
+std::pair<forecast::SimulatedStep, stats::Interval> simulated(const Setup& setup) {
     const auto& alone = setup.evidence.alone.at(setup.batch);
     const double slower = slowdown(setup),
                  half = std::max(alone.half_width, setup.shared.half_width);
@@ -169,7 +161,8 @@ Simulated simulated(const Setup& setup) {
             *part *= scale * slower;
         return simulate_step(
             work, setup.micro_batches, setup.buckets,
-            [&](double bytes) { return of(setup.time_of(bytes)); }, setup.compute_share());
+            [&](double bytes) { return of(setup.time_of(bytes)); }, setup.compute_share(),
+            setup.sharded);
     };
     return {step(1, [](const auto& time) { return time.s; }),
             {step(1 - half, [](const auto& time) { return time.range.low; }).step_s,
@@ -181,7 +174,7 @@ struct Held {
     const results::Run* run = nullptr;
     double simulated_s = 0, measured_s = 0;
     // How far the run is from the forecast: whether only one of them spans hosts, the ratio of
-    // their ranks, whether micro-batches or buckets differ.
+    // their ranks, whether micro-batches, buckets or the shards differ.
     std::tuple<bool, double, bool> distance = {};
 
     double miss() const { return measured_s / simulated_s; }
@@ -192,18 +185,18 @@ struct Held {
 std::vector<Held> held_against(const Setup& setup) {
     std::vector<Held> all;
     for (const auto& one : setup.evidence.shared | std::views::take(kMostHeld)) {
-        const double ranks = base::real(one.run->hosts.size()), wanted = base::real(setup.on.ranks),
-                     batch = number_of(*one.run, setting::kBatchSize, 0);
-        const WhatIf as_measured{.batch_size = static_cast<std::int64_t>(batch),
+        const double ranks = base::real(one.run->hosts.size()), wanted = base::real(setup.on.ranks);
+        const WhatIf as_measured{.batch_size = static_cast<std::int64_t>(one.batch),
                                  .ranks_per_node = static_cast<std::int64_t>(one.per_host)};
         const Setup own = setup_of(setup.evidence, as_measured, one.run->hosts.size(), one.run);
         if (ranks < 2 || wanted < 2 || refusal_of(own, true).why != Why::none) continue;
         all.push_back({one.run,
-                       simulated(own).likely.step_s,
+                       simulated(own).first.step_s,
                        one.run->median(vocabulary::kStepTime),
                        {own.between_hosts() != setup.between_hosts(),
                         std::max(ranks, wanted) / std::min(ranks, wanted),
-                        batch != setup.batch || setup.micro_batches > 1 ||
+                        one.batch != setup.batch || setup.micro_batches > 1 ||
+                            own.sharded.stage != setup.sharded.stage ||
                             own.buckets.size() != setup.buckets.size()}});
     }
     std::ranges::stable_sort(all, {}, &Held::distance);
@@ -236,16 +229,14 @@ std::string text_of(const std::vector<Held>& held) {
                        readable(one.simulated_s, "s"));
 }
 
-// What makes the numbers of these runs doubtful, each run once.
-std::vector<Caveat> caveats_of(std::initializer_list<const results::Run*> runs) {
-    std::vector<Caveat> caveats;
-    for (const auto* const* run = runs.begin(); run != runs.end(); ++run)
-        if (std::find(runs.begin(), run, *run) == run)
-            for (const auto& one : model::caveats_of(**run))
-                if (one.kind != CaveatKind::single_run)
-                    caveats.push_back(
-                        {CaveatKind::said, "run " + (*run)->id + ": " + sentence(one)});
-    return caveats;
+// What makes the numbers of these runs doubtful.
+std::vector<std::string> caveats_of(const std::set<const results::Run*>& runs) {
+    std::vector<std::string> found;
+    for (const auto* run : runs)
+        for (const auto& one : model::caveats_of(*run))
+            if (one.kind != CaveatKind::single_run)
+                found.push_back(fmt::format("run {}: {}", run->id, sentence(one)));
+    return found;
 }
 
 MechanismForecast forecast_of(const Setup& setup, bool force) {
@@ -255,10 +246,10 @@ MechanismForecast forecast_of(const Setup& setup, bool force) {
         .work = profile.setting(setting::kModel) + ", " + profile.setting(setting::kPrecision),
         .batch = setup.batch,
         .refusal = refusal_of(setup, force)};
-    if (found.refusal.why != Why::none) return found;
+    if (found.refused()) return found;
     const auto held = held_against(setup);
     const auto [miss, range] = miss_of(held);
-    found.caveats =
+    found.notes =
         caveats_of({&profile, setup.shared.run, held.empty() ? &profile : held.front().run});
     if (setup.on.ranks > 1) found.held = text_of(held);
     if (!force && std::max(miss, 1 / miss) > kMostMiss) {
@@ -266,10 +257,10 @@ MechanismForecast forecast_of(const Setup& setup, bool force) {
                          found.held + "; measure: " + train_command(setup, setup.on.ranks, "")};
         return found;
     }
-    const auto step = simulated(setup);
-    found.step_s = miss * step.likely.step_s;
-    found.range = {range.low * step.range.low, range.high * step.range.high};
-    found.compute_s = std::min(found.step_s, step.likely.compute_s);
+    const auto [step, span] = simulated(setup);
+    found.step_s = miss * step.step_s;
+    found.range = {range.low * span.low, range.high * span.high};
+    found.compute_s = std::min(found.step_s, step.compute_s);
     found.algorithm = setup.time_of(setup.largest_bytes).algorithm;
     return found;
 }
@@ -291,12 +282,8 @@ std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> 
                                                   std::span<const std::size_t> ranks, bool force) {
     const Evidence evidence = evidence_in(runs, what_if.precision);
     std::vector<MechanismForecast> found;
-    const auto newest = std::ranges::max_element(runs, {}, [](const results::Run& run) {
-        return std::pair(run.command == "train", run.started_utc);
-    });
-    const bool has_training = newest != runs.end() && newest->command == "train";
     const std::string profile =
-        (has_training ? newest->argv : "ranklab train") + " --profile layers" +
+        evidence.newest + " --profile layers" +
         (what_if.precision.empty() ? "" : " --precision " + what_if.precision);
     for (const std::size_t one : ranks)
         found.push_back(evidence.profile == nullptr
@@ -315,15 +302,12 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
                      {.name = "exposed_s", .unit = "s", .head = "exposed"},
                      {.name = "allreduce"}};
     for (const auto& one : forecasts) {
-        frame.rows.push_back(
-            {{one.ranks, one.batch, Cell(one.step_s, one.range), one.compute_s, one.exposed_s()},
-             {}});
-        const bool refused = one.refusal.why != Why::none;
-        if (!refused) frame.rows.back().cells.emplace_back(name_of(one.algorithm));
-        if (refused || !one.held.empty())
-            frame.rows.back().caveats = {
-                {CaveatKind::said, refused ? sentence(one.refusal) : one.held}};
-        std::ranges::copy(one.caveats, std::back_inserter(frame.rows.back().caveats));
+        auto& [cells, caveats, members] = frame.rows.emplace_back(Row{
+            {one.ranks, one.batch, Cell(one.step_s, one.range), one.compute_s, one.exposed_s()}});
+        if (!one.refused()) cells.emplace_back(name_of(one.algorithm));
+        if (const auto said = one.refused() ? sentence(one.refusal) : one.held; !said.empty())
+            caveats.push_back({CaveatKind::said, said});
+        for (const auto& note : one.notes) caveats.push_back({CaveatKind::said, note});
     }
     frame.drop_empty_columns();
     if (frame.find("step_time_s") < frame.columns.size())
@@ -335,10 +319,7 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
 
 std::string json_of(const std::vector<MechanismForecast>& forecasts) {
     auto all = nlohmann::ordered_json::array();
-    for (const auto& one : forecasts) {
-        const bool refused = one.refusal.why != Why::none;
-        std::vector<std::string> notes;
-        for (const auto& caveat : one.caveats) notes.push_back(sentence(caveat));
+    for (const auto& one : forecasts)
         all.push_back({{"ranks", one.ranks},
                        {"work", one.work},
                        {"batch_size", one.batch},
@@ -348,29 +329,12 @@ std::string json_of(const std::vector<MechanismForecast>& forecasts) {
                        {"compute_s", one.compute_s},
                        {"exposed_s", one.exposed_s()},
                        {"allreduce", name_of(one.algorithm)},
-                       {"refused", refused},
-                       {"reason", refused ? sentence(one.refusal) : ""},
+                       {"refused", one.refused()},
+                       {"reason", one.refused() ? sentence(one.refusal) : ""},
                        {"why", name_of(one.refusal.why)},
                        {"held_against", one.held},
-                       {"notes", notes}});
-    }
+                       {"notes", one.notes}});
     return json_line({{"quantity", "step_time_s"}, {"unit", "s"}, {"forecasts", all}}) + "\n";
-}
-
-std::optional<CapAdvice> best_bucket_cap(std::span<const results::Run> runs, WhatIf what_if,
-                                         std::size_t ranks) {
-    what_if.sync.clear();
-    const Evidence evidence = evidence_in(runs, what_if.precision);
-    if (evidence.profile == nullptr) return std::nullopt;
-    const auto step = [&] { return forecast_of(setup_of(evidence, what_if, ranks), false); };
-    const auto now = step();
-    std::optional<CapAdvice> best;
-    for (const double cap : kCapsMiB) {
-        what_if.bucket_cap_mb = cap;
-        const double gain = now.step_s / step().step_s;
-        if (gain > (best ? best->gain : 0)) best = {cap, gain};
-    }
-    return best;
 }
 
 }  // namespace ranklab::report::predict

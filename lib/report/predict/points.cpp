@@ -14,6 +14,7 @@
 #include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/curve.hpp"
+#include "report/predict/mechanism.hpp"
 
 namespace ranklab::report::predict {
 namespace {
@@ -69,7 +70,7 @@ void add(const base::CsvRow& row, std::map<double, CurvePoint>& points) {
           "nodes must be a whole number, and not above ranks");
     check(point.nodes == 0 || nodes == point.nodes,
           "these ranks are on another number of nodes in a row above");
-    point.nodes = static_cast<int>(nodes);
+    point.nodes = nodes;
 }
 
 // Ranks that fit on the node of a one-node run: its CPUs / threads, or the ranks that ran if more.
@@ -79,26 +80,6 @@ double ranks_per_node(const results::Run& run) {
     const auto threads = base::number_in(run.setting(setting::kThreads));
     if (!cpus || run.setting(setting::kDevice) == "cuda") return there;
     return std::max(there, std::floor(*cpus / std::max(1.0, threads.value_or(1))));
-}
-
-struct Found {
-    model::Curve curve;
-    bool weak = false;
-    std::size_t curves = 0;  // in the file
-};
-
-Found longest_curve(const model::Groups& groups, const model::Scaling& scaling,
-                    std::optional<Scaling> wanted) {
-    Found best;
-    for (const bool weak : {true, false}) {
-        if (wanted && (*wanted == Scaling::weak) != weak) continue;
-        for (auto& curve : model::curves_of(groups, scaling, weak)) {
-            const bool longest = curve.widths.size() >= best.curve.widths.size();
-            if (longest) best = {std::move(curve), weak, best.curves};
-            ++best.curves;
-        }
-    }
-    return best;
 }
 
 }  // namespace
@@ -131,13 +112,19 @@ Measured read_points(const std::filesystem::path& path, std::optional<Scaling> s
 Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted) {
     const model::Groups groups(runs, {});
     const auto scaling = model::scaling_over(groups, "ranks");
-    const auto [curve, weak, curves] = longest_curve(groups, scaling, wanted);
-    if (curve.groups.empty())
+    std::vector<std::pair<model::Curve, bool>> curves;  // and whether the scaling is weak
+    for (const bool weak : {true, false})
+        if (!wanted || (*wanted == Scaling::weak) == weak)
+            for (auto& curve : model::curves_of(groups, scaling, weak))
+                curves.emplace_back(std::move(curve), weak);
+    std::ranges::stable_sort(curves, {}, [](const auto& one) { return one.first.widths.size(); });
+    if (curves.empty())
         throw base::OptionError(
             fmt::format("{} has no runs of the same work on different numbers of ranks; ranklab "
                         "sweep train --ranks 1,2,4,8 measures them",
                         runs.file().path().string()),
             {"where", "scaling"});
+    const auto& [curve, weak] = curves.back();
     const auto first = curve.groups.front();
     Measured found;
     found.title = curve.title;
@@ -151,7 +138,7 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
         const std::size_t nodes = model::node_count(run);
         found.points.push_back({.ranks = curve.widths[i],
                                 .times_s = groups.values(group, found.quantity),
-                                .nodes = static_cast<int>(nodes)});
+                                .nodes = base::real(nodes)});
         if (nodes == 1) found.per_node = std::max(found.per_node, ranks_per_node(run));
         found.caveats.push_back(scaling.table.rows[group].caveats);
         same_load = same_load && !groups.load(group).differs_from(groups.load(first));
@@ -162,20 +149,19 @@ Measured points_of(const model::ChosenRuns& runs, std::optional<Scaling> wanted)
     found.work = run.command == "train" ? forecast::Work::training
                  : run.command == "io"  ? forecast::Work::storage
                                         : forecast::Work::code;
-    const auto number = [](const std::string& text) {
-        return base::number_in(text).value_or(kNone);
-    };
-    found.memory_fixed_bytes = number(run.fact(fact::kMemoryFixed));
-    found.memory_bytes_per_sample = number(run.fact(fact::kMemoryPerSample));
-    found.batch = weak ? number(run.setting(setting::kBatchSize))
-                       : number(run.setting(setting::kGlobalBatchSize)) /
-                             base::number_in(run.setting(setting::kAccumulate)).value_or(1);
+    found.memory_fixed_bytes = base::number_in(run.fact(fact::kMemoryFixed)).value_or(kNone);
+    found.memory_bytes_per_sample =
+        base::number_in(run.fact(fact::kMemoryPerSample)).value_or(kNone);
+    found.batch = weak ? number_of(run, setting::kBatchSize, kNone)
+                       : number_of(run, setting::kGlobalBatchSize, kNone) /
+                             number_of(run, setting::kAccumulate, 1);
     if (!same_load)
         found.notes.emplace_back(
             "load by other processes differs between the points: the curve may follow the load");
-    if (curves > 1)
+    if (curves.size() > 1)
         found.notes.push_back(fmt::format(
-            "the longest of {} curves in the file; --where and --scaling choose another", curves));
+            "the longest of {} curves in the file; --where and --scaling choose another",
+            curves.size()));
     return found;
 }
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -45,7 +44,7 @@ Row row_of(const std::string& name, const ScalingCurve& curve, const forecast::S
     const CurvePoint &last = used.back(), &target = points[to];
     if (last.ranks <= curve.per_node && curve.per_node < target.ranks) row.cells[2] = "ahead";
     const auto prior = sources.prior(curve.scaling, curve.work, curve.source);
-    const auto found = forecast_curve(measured, prior, {target.ranks}).all.front();
+    const auto found = forecast_curve(measured, prior, {target.ranks}).front();
     row.cells[4] = found.refusal == Refusal::none ? "" : name_of(found.refusal);
     if (found.refusal != Refusal::none) return row;
     const auto error = [&](double time) { return time / target.times_s[0] - 1; };
@@ -119,15 +118,12 @@ Validation validate(const std::vector<model::PublishedCurve>& curves) {
         auto& row = all.kinds.rows.emplace_back(summary_of(all.curves, of, keys[0], keys[1]));
         const auto curve = curves[of.front()].times();
         const auto prior = sources.prior(curve.scaling, curve.work);
-        row.cells.emplace_back(prior.sources);
-        row.cells.push_back({prior.crossing_factor(0.5),
-                             {prior.crossing_factor(0.025), prior.crossing_factor(0.975)}});
+        row.cells.insert(row.cells.end(), {prior.sources, prior.crossing_factor()});
     }
     for (const auto& [keys, of] : all.curves.group_by({2}))
         all.kinds.rows.push_back(summary_of(all.curves, of, "all", keys[0]));
-    Places rows(all.curves.rows.size());
-    std::iota(rows.begin(), rows.end(), 0);
-    all.kinds.rows.push_back(summary_of(all.curves, rows, "all", "all"));
+    for (const auto& [keys, of] : all.curves.group_by({}))
+        all.kinds.rows.push_back(summary_of(all.curves, of, "all", "all"));
     return all;
 }
 

@@ -18,31 +18,8 @@ c10::intrusive_ptr<Future> future_of_tensors() {
     return c10::make_intrusive<Future>(c10::ListType::create(c10::TensorType::get()));
 }
 
-// A c10d::Work that is complete once its future is.
-class QueuedWork final : public c10d::Work {
-  public:
-    QueuedWork(c10d::OpType type, c10::intrusive_ptr<Future> future)
-        : Work(-1, type), future_(std::move(future)) {}
-
-    bool isCompleted() override { return future_->completed(); }
-    bool isSuccess() const override { return future_->completed() && !future_->hasError(); }
-    bool wait(std::chrono::milliseconds) override {
-        future_->waitAndThrow();
-        return true;
-    }
-    c10::intrusive_ptr<Future> getFuture() override { return future_; }
-
-  private:
-    c10::intrusive_ptr<Future> future_;
-};
-
-const at::Tensor& only_one(const std::vector<at::Tensor>& tensors) {
-    if (tensors.size() != 1)
-        throw base::Error("internal: c10d gave several tensors to one collective");
-    return tensors.front();
-}
-
-// The process group of c10d::Reducer: allreduce (asynchronous, through `queue`) and broadcast.
+// The process group of c10d::Reducer: asynchronous sums through `queue`, and broadcasts, of one
+// tensor each.
 class C10dBackend final : public c10d::Backend {
   public:
     C10dBackend(comm::Communicator& comm, ReductionQueue& queue)
@@ -50,24 +27,22 @@ class C10dBackend final : public c10d::Backend {
 
     const std::string getBackendName() const override { return "ranklab"; }
     c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>& tensors,
-                                             const c10d::AllreduceOptions& options) override {
-        if (options.reduceOp != c10d::ReduceOp::SUM)
-            throw base::Error("internal: c10d asked for a reduction other than a sum");
+                                             const c10d::AllreduceOptions&) override {
         auto future = future_of_tensors();
-        queue_.push(view_of(only_one(tensors)), [future, tensors](const std::exception_ptr& error) {
+        queue_.push(view_of(tensors.front()), [future, tensors](const std::exception_ptr& error) {
             if (error)
                 future->setError(error);
             else
                 future->markCompleted(c10::IValue(tensors));
         });
-        return c10::make_intrusive<QueuedWork>(c10d::OpType::ALLREDUCE, future);
+        return c10d::Work::create_from_future(future);
     }
     c10::intrusive_ptr<c10d::Work> broadcast(std::vector<at::Tensor>& tensors,
                                              const c10d::BroadcastOptions& options) override {
-        comm_.broadcast(view_of(only_one(tensors)), static_cast<int>(options.rootRank));
+        comm_.broadcast(view_of(tensors.front()), static_cast<int>(options.rootRank));
         auto future = future_of_tensors();
         future->markCompleted(c10::IValue(tensors));
-        return c10::make_intrusive<QueuedWork>(c10d::OpType::BROADCAST, future);
+        return c10d::Work::create_from_future(future);
     }
 
   private:

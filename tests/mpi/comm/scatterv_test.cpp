@@ -6,7 +6,6 @@
 #include <numeric>
 #include <vector>
 
-#include "comm/communicator.hpp"
 #include "mpi_world.hpp"
 
 namespace ranklab::comm {
@@ -46,15 +45,6 @@ TEST(ScattervOf, NothingAtAll) {
     const std::vector<std::size_t> counts(static_cast<std::size_t>(world().world_size()), 0);
     const BufferView nothing{nullptr, 0, DType::i32};
     EXPECT_NO_THROW(scatterv(world(), nothing, counts, nothing, 0));
-}
-
-TEST(ScattervOf, OneRankWithoutMpiIsACopy) {
-    const auto alone = make_self();
-    const std::vector<std::int64_t> send{1, 2, 3};
-    std::vector<std::int64_t> receive(3);
-    const std::vector<std::size_t> three{3};
-    scatterv(*alone, view(std::span(send)), three, view(std::span(receive)), 0);
-    EXPECT_EQ(receive, send);
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // Reading back records of the real strategies: with several ranks no rank reads what it wrote.
 #include <gtest/gtest.h>
 
-#include <set>
-
+#include "base/numbers.hpp"
 #include "experiments/storage/repetition.hpp"
 #include "mpi/no_progress.hpp"
 #include "mpi/shared_folder.hpp"
@@ -12,7 +11,6 @@
 namespace ranklab::experiments {
 namespace {
 
-using base::Share;
 using ranklab::testing::world;
 
 constexpr std::int64_t kFiles = 23;
@@ -27,18 +25,11 @@ StorageOptions options_of(const std::string& strategy, const std::filesystem::pa
     return options;
 }
 
-std::set<std::int64_t> ids_of(const std::vector<Share>& shares) {
-    std::set<std::int64_t> ids;
-    for (const Share& share : shares)
-        for (std::int64_t id = share.first; id < share.end(); ++id) ids.insert(id);
-    return ids;
-}
-
 /// The records that this rank wrote.
-std::set<std::int64_t> written_by_me(const StorageOptions& options) {
+base::Share written_by_me(const StorageOptions& options) {
     const int writers = options.entry.parallel ? world().world_size() : 1;
-    if (world().rank() >= writers) return {};
-    return ids_of({base::share_of(kFiles, world().rank(), writers)});
+    return world().rank() >= writers ? base::Share{}
+                                     : base::share_of(kFiles, world().rank(), writers);
 }
 
 void expect_read_by_others(const StorageOptions& options) {
@@ -46,16 +37,17 @@ void expect_read_by_others(const StorageOptions& options) {
     Repeater repeater(options, world(), progress);
     repeater.write({});
     const ReadPlan plan = plan_for_others(repeater.written(), world().rank());
-    auto all = static_cast<double>(plan.count());
+    auto all = static_cast<double>(plan.records.size());
     world().allreduce(comm::view(std::span(&all, 1)), comm::ReduceOp::sum);
     EXPECT_EQ(all, kFiles) << "each is read once";
     const auto mine = written_by_me(options);
-    for (const std::int64_t id : ids_of(plan.records))
-        EXPECT_EQ(mine.count(id), world().world_size() == 1 ? 1U : 0U) << "record " << id;
+    for (const std::int64_t id : plan.records)
+        EXPECT_EQ(id >= mine.first && id < mine.end(), world().world_size() == 1)
+            << "record " << id;
     EXPECT_EQ(plan.who, world().world_size() == 1 ? WhoReads::writers : WhoReads::others);
     const ReadPass pass = repeater.read(plan, true);
     EXPECT_EQ(pass.wrong, 0) << pass.first_wrong;
-    EXPECT_EQ(pass.records, plan.count());
+    EXPECT_EQ(pass.records, std::ssize(plan.records));
     repeater.remove();
 }
 

@@ -108,7 +108,7 @@ TEST(Convergence, TheIntervalAtTheEndCovers) {
                     convergence.look(world(), since);
                 }
                 if (world().rank() != 0) continue;
-                const Look& last = convergence.looks().back();
+                const auto& last = convergence.looks().back().estimate.ci;
                 covered += last.low <= 1 && 1 <= last.high ? 1 : 0;
             }
             if (world().rank() == 0) {
@@ -128,8 +128,8 @@ TEST(Convergence, MoreSamplesReachWhatFewDoNot) {
     EXPECT_TRUE(convergence.reached());
     EXPECT_GT(convergence.seen(), 100);
     if (world().rank() != 0) return;
-    EXPECT_GT(convergence.looks().front().half_width, 0.01);
-    EXPECT_LE(convergence.looks().back().half_width, 0.01);
+    EXPECT_GT(convergence.looks().front().half_width(), 0.01);
+    EXPECT_LE(convergence.looks().back().half_width(), 0.01);
     EXPECT_EQ(convergence.looks().back().samples, convergence.seen());
 }
 
@@ -137,7 +137,7 @@ TEST(Convergence, TheSlowestRankCounts) {
     Convergence convergence(10, 6);
     convergence.look(world(), std::vector<double>(6, 1.0 + world().rank()));
     if (world().rank() != 0) return;
-    EXPECT_EQ(convergence.looks().back().median, world().world_size());
+    EXPECT_EQ(convergence.looks().back().estimate.value, world().world_size());
 }
 
 }  // namespace

@@ -91,7 +91,6 @@ class ParameterFileTest(OutputCase):
         words = ("--model", "mnist-cnn", "--batch-size", 4, "--steps", 2, "--output", "none")
         for place in before:
             self.assertSays(train(*words, "--save-parameters", place, cwd=self.folder), 2, place, "--save-parameters")
-        self.assertSays(train(*words, "--ablation", "--benchy-json", "r.h5", cwd=self.folder), 2, "r.h5", "--benchy-json")
         self.assertEqual({name: (self.folder / name).read_bytes() for name in before}, before)
         self.assertCode(train(*words, "--save-parameters", "p.h5", cwd=self.folder), 0)
         self.assertNotEqual((self.folder / "p.h5").read_bytes(), parameters, "parameters take the place of parameters")

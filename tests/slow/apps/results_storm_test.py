@@ -3,6 +3,7 @@ of 40 concurrent writers are complete."""
 
 import os
 import random
+import shutil
 import signal
 import time
 
@@ -77,7 +78,7 @@ class StormTest(Case):
             self.assertEqual(sorted(path.name for path in place.iterdir()), ["filler", "r.h5"])
             filler.unlink()
             if file.stat().st_size > 2 << 20:  # two copies must fit
-                self.assertCode(ranklab("results", "prune", file, "--keep-last", 10, "--yes"), 0)
+                shutil.copy(self.file, file)
                 stored = ids(file)
         print(f"{DISKS} full disks: every stored run is there")
         self.assertCode(ranklab("results", "check", file), 0)

@@ -14,7 +14,7 @@ LIMIT = ("--stall-timeout", 5, "--output", "none")
 TRAIN = ("train", "--model", "template-softmax", "--data", "synthetic", "--threads", 1, "--steps", 1000000, "--evaluate", "off")
 IO = ("io", "--strategy", "mpi-scatter", "-n", 100000, "-s", 64)
 COMM = ("comm", "--op", "allreduce", "-b", "1K", "-e", "1M", "-f", 2, "-n", 1000000)
-COMMANDS = (*((TRAIN,) if cli.HAS_TRAIN else ()), IO, COMM, (*COMM, "--nonblocking"))
+COMMANDS = (*((TRAIN, (*TRAIN, "--zero", 1), (*TRAIN, "--zero", 3)) if cli.HAS_TRAIN else ()), IO, COMM, (*COMM, "--nonblocking"))
 
 
 class StallAndDeath(Case):

@@ -37,7 +37,7 @@ CAPS = {
     "data make cosmology": ["--size", "8"], "data make cifar100": ["--train", "4", "--test", "2"],
     "data make mnist": ["--train", "4", "--test", "2"]}
 PROGRAMS = ["io", "data make cosmology", "data make cifar100", "data make mnist", "data verify", "data convert", "doctor",
-            "report", "compare", "results list", "results check", "results merge", "results export", "results prune"]
+            "report", "compare", "results list", "results check", "results merge", "results export"]
 
 
 def options_of(program):

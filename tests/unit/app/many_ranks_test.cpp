@@ -15,7 +15,6 @@ namespace ranklab::app {
 namespace {
 
 using host::Placement;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -47,10 +46,6 @@ std::vector<Placement> places(Order order, int cores = 1, int threads = 1) {
     return all;
 }
 
-std::ptrdiff_t lines_in(const std::string& text) {
-    return std::ranges::count(text, '\n');
-}
-
 std::size_t longest_line(const std::string& text) {
     std::size_t longest = 0, begin = 0;
     for (std::size_t end = text.find('\n'); end != std::string::npos;
@@ -68,18 +63,6 @@ TEST(ManyRanks, AreALineInTheHeader) {
                   "# ranks: 10000 on 100 nodes, each 1 thread on 1 core (n000, n001, n002, n003 "
                   "and 96 more)\n");
     }
-}
-
-TEST(ManyRanks, AreTenLinesInTheWholeHeader) {
-    const auto by_host = placement_header(places(Order::by_host));
-    EXPECT_EQ(lines_in(by_host), 10);
-    EXPECT_THAT(by_host, AllOf(HasSubstr("#   n000: ranks 0-99, cpus 0-99\n"),
-                               HasSubstr("#   ... and 92 more nodes\n")));
-    const auto round = placement_header(places(Order::round_robin));
-    EXPECT_EQ(lines_in(round), 10);
-    EXPECT_LT(longest_line(round), kLongestLine);
-    EXPECT_THAT(round,
-                HasSubstr("#   n001: ranks 1,101,201,301,401,501,... (100 in all), cpus 0-99\n"));
 }
 
 // A shape for each rank is told as some.

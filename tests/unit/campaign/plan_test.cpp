@@ -204,7 +204,8 @@ TEST(OrderOfASweep, LeavesOutWhatIsStored) {
 }
 
 std::string start_of(const std::string& line, const Machine& machine) {
-    const Sweep of = sweep("train", line, machine);
+    Sweep of = sweep("train", line, machine);
+    of.inputs_hash = "1f";
     return base::shell_quote(command_of(of, of.points.front()));
 }
 
@@ -215,7 +216,7 @@ TEST(CommandOfAPoint, StartsTheLauncherAndTheProgram) {
               HasSubstr(
                   " --nodes=2 --ntasks=4 --cpus-per-task=2 --cpu-bind=cores --distribution=block "),
               HasSubstr("/ranklab train --steps 3 --threads 2 --label L --output "
-                        "results/ranklab.h5 --inputs-hash ")));
+                        "results/ranklab.h5 --inputs-hash 1f")));
     EXPECT_THAT(
         start_of("--ranks 2 --threads 1 --placement cyclic", {2, 4, true}),
         HasSubstr(

@@ -22,9 +22,8 @@ using std::chrono::milliseconds;
 class Numbers final : public Source {
   public:
     using Before = std::function<void(const Draw&)>;
-    explicit Numbers(Before before = {}) : before_(std::move(before)) {}
-    const SampleLayout& layout() const override { return layout_; }
-    std::int64_t size() const override { return 1 << 20; }
+    explicit Numbers(Before before = {})
+        : Source({{Element::u8, {8}}, {Element::i64, {}}}, 1 << 20), before_(std::move(before)) {}
     void read(const Draw& draw, std::byte* input, std::byte* target,
               ReadTimes& times) const override {
         ++reads;
@@ -36,7 +35,6 @@ class Numbers final : public Source {
     mutable std::atomic<int> reads{0};
 
   private:
-    SampleLayout layout_{{Element::u8, {8}}, {Element::i64, {}}};
     Before before_;
 };
 

@@ -21,7 +21,7 @@ Prior prior_of(Scaling scaling) {
 CurveForecast forecast_at(const std::vector<CurvePoint>& points, Scaling scaling, double ranks,
                           double per_node = 0) {
     const ScalingCurve curve{.scaling = scaling, .points = points, .per_node = per_node};
-    return forecast_curve(curve, prior_of(scaling), {ranks}).all.front();
+    return forecast_curve(curve, prior_of(scaling), {ranks}).front();
 }
 
 double width(const stats::Interval& interval) {
@@ -87,16 +87,16 @@ TEST(Curve, PriorsAreLearnedFromTheOtherSources) {
                               amdahl_points({1, 2, 4, 8, 16, 32}, step, 8), 8, source});
     const Sources sources(curves);
     const auto crossing = [&](const char* without) {
-        return sources.prior(Scaling::strong, Work::training, without).crossing_factor(0.5);
+        return sources.prior(Scaling::strong, Work::training, without).crossing_factor().ratio;
     };
     EXPECT_LT(crossing("b"), crossing(""));
     EXPECT_GT(crossing("a"), crossing(""));
     EXPECT_EQ(sources.prior(Scaling::strong, Work::training).sources, 2U);
     EXPECT_EQ(sources.prior(Scaling::strong, Work::training, "a").sources, 1U);
     EXPECT_EQ(sources.prior(Scaling::weak, Work::storage).sources, 0U);
-    const auto prior = sources.prior(Scaling::strong, Work::unknown);
-    EXPECT_LT(prior.crossing_factor(0.025), prior.crossing_factor(0.5));
-    EXPECT_LT(prior.crossing_factor(0.5), prior.crossing_factor(0.975));
+    const auto [factor, interval] = sources.prior(Scaling::strong, Work::unknown).crossing_factor();
+    EXPECT_LT(interval.low, factor);
+    EXPECT_LT(factor, interval.high);
 }
 
 CurvePoint exact(double ranks, double time) {
@@ -143,15 +143,14 @@ TEST(Curve, TheLargestPointIsForecastFromTheOthers) {
 
 TEST(Curve, TheNextPointNarrowsTheFarthestForecast) {
     const ScalingCurve curve{.points = amdahl_points({1, 2, 4, 8}), .per_node = 8};
-    const auto found = forecast_curve(curve, prior_of(Scaling::strong), {16, 32}, false, true);
-    ASSERT_TRUE(found.next);
-    EXPECT_EQ(found.next->ranks, 16);  // the first on two nodes
-    EXPECT_EQ(found.next->target, 32);
-    EXPECT_LT(width(found.next->after), 0.9 * width(found.all.back().estimate.interval));
+    const auto farthest = forecast_at(curve.points, Scaling::strong, 32, curve.per_node);
+    const auto next = next_point(curve, prior_of(Scaling::strong), farthest);
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->ranks, 16);  // the first on two nodes
+    EXPECT_LT(width(next->after), 0.9 * width(farthest.estimate.interval));
     // The interval that was expected is about the one that follows.
     const auto after = forecast_at(amdahl_points({1, 2, 4, 8, 16}, 1.1, 8), Scaling::strong, 32, 8);
-    EXPECT_NEAR(std::log(width(after.estimate.interval)) / std::log(width(found.next->after)), 1,
-                0.5);
+    EXPECT_NEAR(std::log(width(after.estimate.interval)) / std::log(width(next->after)), 1, 0.5);
 }
 
 TEST(Curve, AFewMorePointsEndARefusal) {

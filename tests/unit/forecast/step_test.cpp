@@ -60,6 +60,26 @@ TEST(SimulatedStep, EqualsItsClosedForms) {
     }
 }
 
+// The update takes 1 s in place of 3 s; a gather or a scatter of all gradients takes 2 s.
+TEST(SimulatedStep, OfShardedStatesGathersInForward) {
+    const std::vector<Gradient> whole{{40, 1}};
+    const struct {
+        int stage;
+        std::size_t micro_batches;
+        double step_s;
+    } cases[] = {{1, 1, 12 + 4},     {2, 1, 12 + 4},         {3, 1, 12 + 6},
+                 {1, 3, 1 + 33 + 4}, {2, 3, 1 + 33 + 2 + 6}, {3, 3, 1 + 33 + 18}};
+    for (const auto& one : cases) {
+        const auto step = simulate_step(kWork, one.micro_batches, whole, line(0, 0.1), 0,
+                                        {.stage = one.stage, .sharing_ranks = 3});
+        EXPECT_NEAR(step.step_s, one.step_s, kNear) << one.stage << ", " << one.micro_batches;
+    }
+    // The first bucket of backward is the last one of forward, which needs it after half of it.
+    const std::vector<Gradient> halves{{20, 0.5}, {20, 1}};
+    EXPECT_NEAR(simulate_step(kWork, 1, halves, line(0, 0.1), 0, {.stage = 1}).step_s, 14 + 1 + 1,
+                kNear);
+}
+
 TEST(SimulatedStep, WaitsForTheLoader) {
     RankWork loading = kWork;
     loading.loader_s = 40;

@@ -22,7 +22,14 @@ TEST(IoTimes, AddsUpCallsTotalsAndTheLongest) {
     EXPECT_EQ(times.of(IoPhase::write).calls, 3);
     EXPECT_DOUBLE_EQ(times.of(IoPhase::write).total_s, 0.010);
     EXPECT_DOUBLE_EQ(times.of(IoPhase::write).longest_s, 0.007);
+    EXPECT_DOUBLE_EQ(times.of(IoPhase::write).shortest_s, 0.001);
+    EXPECT_NEAR(times.of(IoPhase::write).deviation_s(), std::sqrt(31. / 3) * 1e-3, 1e-12);
     EXPECT_EQ(times.of(IoPhase::read).calls, 0);
+    times.add_record(at(0), at(2), 8);
+    times.add_record(at(2), at(9), 8);
+    EXPECT_NEAR(times.records().deviation_s(), std::sqrt(12.5) * 1e-3, 1e-12);
+    times.add_record(at(0), at(1), 8, 0);
+    EXPECT_TRUE(std::isnan(times.records().deviation_s())) << "made with another rank";
 }
 
 TEST(IoTimes, KnowsTheFirstOpenAndTheLastClose) {

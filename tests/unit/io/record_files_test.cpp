@@ -147,54 +147,26 @@ TEST_F(RecordFiles, IsFlushedWhereThatIsAsked) {
 }
 
 TEST_F(RecordFiles, AnOlderLongerFileIsReplaced) {
-    for (const bool rename : {false, true}) {
-        folder_.write("data00001.txt", std::string(100000, 'x'));
-        job_.rename = rename;
-        write(Encoding::text);
-        EXPECT_EQ(bytes_of(folder_ / "data00001.txt"), text());
-    }
-}
-
-TEST_F(RecordFiles, RenameLeavesNoTemporary) {
-    job_.rename = true;
+    folder_.write("data00001.txt", std::string(100000, 'x'));
     write(Encoding::text);
-    write(Encoding::npy);
-    EXPECT_THAT(folder_.names(), ElementsAre("data00001.npy", "data00001.txt"));
-    EXPECT_EQ(read(Encoding::npy), values_);
+    EXPECT_EQ(bytes_of(folder_ / "data00001.txt"), text());
 }
 
 TEST_F(RecordFiles, AFailedWriteLeavesNothing) {
     for (const Encoding encoding : {Encoding::text, Encoding::npy}) {
-        for (const bool rename : {false, true}) {
-            job_.rename = rename;
-            const FileSizeLimit limit(130);  // the npy header goes in
-            const auto said = thrown_sentence<base::EnvironmentError>([&] { write(encoding); });
-            EXPECT_THAT(said, HasSubstr("--directory"));
-            EXPECT_THAT(said, HasSubstr(std::string("data00001") + extension_of(encoding)));
-            EXPECT_THAT(folder_.names(), IsEmpty());
-        }
+        const FileSizeLimit limit(130);  // the npy header goes in
+        const auto said = thrown_sentence<base::EnvironmentError>([&] { write(encoding); });
+        EXPECT_THAT(said, HasSubstr("--directory"));
+        EXPECT_THAT(said, HasSubstr(std::string("data00001") + extension_of(encoding)));
+        EXPECT_THAT(folder_.names(), IsEmpty());
     }
-}
-
-TEST_F(RecordFiles, AFailedWriteWithRenameKeepsTheOldFile) {
-    write(Encoding::text);
-    job_.rename = true;
-    {
-        const FileSizeLimit limit(50);
-        EXPECT_THROW(write(Encoding::text), base::EnvironmentError);
-    }
-    EXPECT_THAT(folder_.names(), ElementsAre("data00001.txt"));
-    EXPECT_EQ(bytes_of(folder_ / "data00001.txt"), text());
 }
 
 TEST_F(RecordFiles, AFolderInTheWayIsNamedAndStays) {
     std::filesystem::create_directory(folder_ / "data00001.npy");
-    for (const bool rename : {false, true}) {
-        job_.rename = rename;
-        EXPECT_THAT(thrown_sentence<base::OptionError>([&] { write(Encoding::npy); }),
-                    HasSubstr("data00001.npy"));
-        EXPECT_THAT(folder_.names(), ElementsAre("data00001.npy"));
-    }
+    EXPECT_THAT(thrown_sentence<base::OptionError>([&] { write(Encoding::npy); }),
+                HasSubstr("data00001.npy"));
+    EXPECT_THAT(folder_.names(), ElementsAre("data00001.npy"));
 }
 
 TEST_F(RecordFiles, AVanishedFolderIsSaid) {

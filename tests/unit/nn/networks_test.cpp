@@ -180,12 +180,6 @@ TEST(Networks, RefuseAWidthThatDoesNotDivide) {
                 HasSubstr("the 32 channels of mnist-cnn; use 4 or 8"));
 }
 
-TEST(Networks, RefuseTheOthersData) {
-    EXPECT_THAT(refusal("resnet50", volume(64, 64, 64)),
-                HasSubstr("resnet50 predicts classes of images"));
-    EXPECT_THAT(refusal("unet3d", images(64, 64)), HasSubstr("--data cosmology"));
-}
-
 // --ops: a training forward with dropout from one state of the generator, to the bit.
 TEST(Ops, GiveOneLossAndOneGradient) {
     const auto entry = named("mnist-cnn");

@@ -145,14 +145,4 @@ inline results::Table sample_buckets(const std::vector<std::int64_t>& sizes, dou
     return std::move(rows).table();
 }
 
-/// The buckets of a training run: bytes, and seconds of their transfers.
-inline results::Table sample_communication(
-    const std::vector<std::pair<std::int64_t, double>>& buckets) {
-    results::Rows rows("communication");
-    for (std::size_t i = 0; i < buckets.size(); ++i)
-        rows.add({static_cast<std::int64_t>(i), std::int64_t{3}, buckets[i].first, 0.01, 0.001,
-                  buckets[i].second});
-    return std::move(rows).table();
-}
-
 }  // namespace ranklab::report

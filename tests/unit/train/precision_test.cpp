@@ -63,14 +63,6 @@ TEST(Precision, TakesItsNamesAndRefusesOthers) {
                 HasSubstr("bf16"));
 }
 
-TEST(Precision, Tf32IsNoneOfACpus) {
-    EXPECT_THAT(
-        thrown_sentence<base::OptionError>([] { check_precision(Precision::tf32, torch::kCPU); }),
-        HasSubstr("--precision fp32"));
-    EXPECT_NO_THROW(check_precision(Precision::tf32, torch::kCUDA));
-    EXPECT_NO_THROW(check_precision(Precision::fp16, torch::kCPU));
-}
-
 TEST(Precision, AutocastIsOnInForwardAlone) {
     for (const auto& [precision, type] : {std::pair{Precision::bf16, torch::kBFloat16},
                                           {Precision::fp16, torch::kHalf},

@@ -12,7 +12,6 @@
 #include "base/error.hpp"
 #include "data/images.hpp"
 #include "measure/samples.hpp"
-#include "train/lr_schedule.hpp"
 #include "train/trainer.hpp"
 
 namespace ranklab::train {
@@ -91,7 +90,7 @@ void expect_the_tensor_formula(torch::Dtype dtype, double tolerance) {
     std::vector<PlainAdadelta> plain(parameters.begin(), parameters.end());
     const auto optimizer = optimizer_named("adadelta").make(parameters, {.lr = 1.0});
     for (int step = 0; step < 6; ++step) {
-        const double lr = step_lr(1.0, 0.7, step / 2);
+        const double lr = std::pow(0.7, step / 2);
         optimizer->set_lr(lr);
         parameters[0].mutable_grad() = torch::randn({170, 300}, dtype).t();
         parameters[1].mutable_grad() = torch::randn({7}, dtype) * 100;
@@ -119,13 +118,6 @@ TEST(Adadelta, LeavesAParameterWithoutGradientAlone) {
     optimizer->step();
     EXPECT_TRUE(torch::equal(unused.detach(), torch::ones({3})));
     EXPECT_FALSE(torch::equal(used.detach(), torch::ones({3})));
-}
-
-TEST(StepLr, FallsByGammaEachEpoch) {
-    const double expected[] = {1.0, 0.7, 0.49, 0.343, 0.2401};
-    for (int epoch = 0; epoch < 5; ++epoch)
-        EXPECT_NEAR(step_lr(1.0, 0.7, epoch), expected[epoch], 1e-15);
-    EXPECT_DOUBLE_EQ(step_lr(0.25, 1.0, 100), 0.25);
 }
 
 // ---- input

@@ -40,16 +40,13 @@ class Epochs final : public StepObserver {
 
   private:
     std::int64_t steps_per_epoch() const { return observed_.schedule.steps_per_epoch; }
-    std::int64_t number_of(const MadeStep& made) const {
-        return observed_.schedule.epoch_of(made.step) + 1;
-    }
     bool is_whole(const Epoch& epoch) const { return epoch.steps == steps_per_epoch(); }
 
     // Makes a row of the steps since the last row. Collective.
     void close() {
         const auto steps = std::span(observed_.made).subspan(first_row_);
         first_row_ = observed_.made.size();
-        Epoch epoch{.number = number_of(steps.front()),
+        Epoch epoch{.number = observed_.schedule.epoch_of(steps.front().step) + 1,
                     .steps = std::ssize(steps),
                     .lr = steps.front().learning_rate};
         double loss_sum = 0;

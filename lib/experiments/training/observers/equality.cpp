@@ -60,7 +60,7 @@ class Equality final : public StepObserver {
     // Keeps the first difference.
     void compare(const std::string& when, bool with_buffers = false) {
         ++comparisons_;
-        observed_.steps.complete_parameters();
+        observed_.steps.sync().complete_parameters();
         const auto found =
             train::difference_of_ranks(observed_.model, with_buffers, observed_.control);
         if (found.empty()) return;

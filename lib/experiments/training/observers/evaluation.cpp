@@ -56,7 +56,7 @@ class Evaluation final : public StepObserver {
         const base::Annotation mark("evaluate");
         const auto hit = observed_.lines.hit(&LineTimes::evaluation);
         observed_.steps.broadcast_buffers();
-        observed_.steps.complete_parameters();
+        observed_.steps.sync().complete_parameters();
         observed_.end.restart();
         const auto start = base::Clock::now();
         const auto mine = evaluated_part();
@@ -83,12 +83,11 @@ class Evaluation final : public StepObserver {
         return train::evaluate(
             observed_.model, test, base::share_of(test.size(), observed_.control.rank(), ranks),
             loader_config(observed_.options, batch), observed_.steps.converter(),
-            [this] { return goes_on_after_a_batch(); }, (largest_part + batch - 1) / batch);
-    }
-
-    bool goes_on_after_a_batch() {
-        base::count_progress();
-        return !observed_.end.asked();
+            [this] {
+                base::count_progress();
+                return !observed_.end.asked();
+            },
+            (largest_part + batch - 1) / batch);
     }
 
     std::string why_none() const {

@@ -47,13 +47,14 @@ torch::Tensor reference(nn::Model& model, const std::vector<torch::Tensor>& para
 void run_strategy(nn::Model& model, TrainingSteps& steps, const train::TensorBatch& batch,
                   double weight) {
     auto& sync = steps.sync();
-    if (steps.sharded() != nullptr) steps.sharded()->begin_forward();
+    measure::PhaseRecorder unread;
+    sync.begin_forward(unread);
     const torch::Tensor loss =
         batch.count() > 0 ? weighted_loss(model, batch, weight) : torch::Tensor();
     sync.begin_step(loss.defined() ? std::vector{loss} : std::vector<torch::Tensor>(), true);
     if (loss.defined()) loss.backward();
     sync.finish();
-    if (steps.sharded() != nullptr) steps.sharded()->complete_gradients();
+    sync.complete_gradients();
 }
 
 double largest(const torch::Tensor& numbers) {

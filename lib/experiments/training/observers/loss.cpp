@@ -47,8 +47,8 @@ class Loss final : public StepObserver {
     void fill(results::Run&, RankMeasurements& of_ranks) override {
         if (!computes()) return;
         const auto& made = observed_.made;
-        of_ranks.add_means(vocabulary::kLoss, "step", made, &MadeStep::loss_sum, &MadeStep::global,
-                           observed_.warmup_rows());
+        of_ranks.add_means(vocabulary::kLoss, "step", column_of(made, &MadeStep::loss_sum),
+                           column_of(made, &MadeStep::global), observed_.warmup_rows());
         of_ranks.add_equal(vocabulary::kLearningRate, "step", made, &MadeStep::learning_rate,
                            "none", observed_.warmup_rows());
     }

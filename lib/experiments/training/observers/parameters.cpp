@@ -42,7 +42,7 @@ class Parameters final : public StepObserver {
     // Refuses a file that could not be written now (read-only, forbidden, full).
     explicit Parameters(ObservedRun& observed)
         : StepObserver(observed), path_(*observed.options.settings.save_parameters) {
-        observed.steps.complete_parameters();
+        observed.steps.sync().complete_parameters();
         comm::all_or_throw(observed.control, [&] {
             if (observed.control.rank() > 0) return;
             const fs::path folder = fs::absolute(path_).parent_path();
@@ -59,7 +59,7 @@ class Parameters final : public StepObserver {
 
     // A file that cannot be written does not end the run.
     void end() override {
-        observed_.steps.complete_parameters();
+        observed_.steps.sync().complete_parameters();
         if (observed_.control.rank() > 0) return;
         try {
             results::StagedFile staged(path_, kSetting);

@@ -4,22 +4,16 @@
 #include "experiments/training/observer.hpp"
 #include "measure/samples.hpp"
 #include "train/equal_state.hpp"
+#include "train/tensor_view.hpp"
 
 namespace ranklab::experiments {
 namespace {
-
-std::int64_t held_bytes(const std::vector<torch::Tensor>& tensors) {
-    std::int64_t bytes = 0;
-    for (const auto& tensor : tensors)
-        if (tensor.defined()) bytes += static_cast<std::int64_t>(tensor.nbytes());
-    return bytes;
-}
 
 class Sharding final : public StepObserver {
   public:
     explicit Sharding(ObservedRun& observed)
         : StepObserver(observed),
-          sync_(*observed.steps.sharded()),
+          sync_(dynamic_cast<train::ShardedSync&>(observed.steps.sync())),
           ranks_(observed.control.world_size()),
           predicted_(train::predict_bytes(observed.model, observed.options.zero(), ranks_,
                                           observed.options.bucket_cap(),
@@ -64,7 +58,7 @@ class Sharding final : public StepObserver {
         const auto held = sync_.held();
         std::int64_t state = 0;
         for (const auto& kind : observed_.steps.optimizer().state())
-            state += held_bytes(kind.tensors);
+            state += train::bytes_of(kind.tensors);
         const auto measured = measure::largest_of_ranks(
             observed_.control, {base::real(held.parameters), base::real(held.gradients),
                                 base::real(state), base::real(held.blocks)});
@@ -83,7 +77,7 @@ class Sharding final : public StepObserver {
     void add_sent(results::Run& run) const {
         const auto stage = observed_.options.settings.zero;
         const double parameters =
-            share() * base::real(held_bytes(train::trained_parameters(observed_.model)));
+            share() * base::real(train::bytes_of(train::trained_parameters(observed_.model)));
         const double padded = share() * base::real(predicted_.gradients * (stage > 1 ? ranks_ : 1));
         const double rounds = stage > 1 ? base::real(observed_.options.settings.accumulate) : 1;
         const auto& step = *std::ranges::max_element(steps_, {}, &Step::sent);

@@ -39,20 +39,15 @@ TEST(NoisePlane, HasMean0AndVariance1) {
 }
 
 TEST(GasOf, StaysWithinTheReachOfATanh) {
-    for (const double sigma : {0.0, 0.5, 20.0})
-        for (const double speed : {0.0, 0.3, 50.0})
-            for (const double n : {-4.0, 0.0, 4.0})
-                for (const double value : gas_of({.sigma = sigma, .speed = speed}, {n, n, -n, 0})) {
-                    EXPECT_LT(static_cast<float>(value), 1.0F);
-                    EXPECT_GT(static_cast<float>(value), -1.0F);
-                }
+    for (const double n : {-1e6, -4.0, 0.0, 4.0, 1e6})
+        for (const double value : gas_of({n, n, -n, 0})) {
+            EXPECT_LT(static_cast<float>(value), 1.0F);
+            EXPECT_GT(static_cast<float>(value), -1.0F);
+        }
 }
 
 TEST(GasOf, RisesWithDensityAndSpeed) {
-    const CosmologySpec spec;
-    const auto gas = [&](double density, double speed) {
-        return gas_of(spec, {density, speed, 0, 0});
-    };
+    const auto gas = [](double density, double speed) { return gas_of({density, speed, 0, 0}); };
     EXPECT_GT(gas(1, 0)[0], gas(0, 0)[0]);
     EXPECT_GT(gas(0, 1)[1], gas(0, 0)[1]);
     EXPECT_GT(gas(1, 1)[4], gas(0, 1)[4]);

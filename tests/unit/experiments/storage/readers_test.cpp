@@ -6,29 +6,19 @@
 #include <utility>
 #include <vector>
 
+#include "base/numbers.hpp"
+
 namespace ranklab::experiments {
 namespace {
-
-using base::Share;
 
 constexpr std::int64_t kFiles = 13;
 using Nodes = std::vector<std::string>;
 
-/// The rank of each record.
-std::vector<int> owners(const std::vector<std::vector<Share>>& by_rank) {
-    std::vector<int> of(kFiles, -1);
-    for (std::size_t rank = 0; rank < by_rank.size(); ++rank)
-        for (const Share& share : by_rank[rank])
-            for (std::int64_t id = share.first; id < share.end(); ++id)
-                of[static_cast<std::size_t>(id)] = static_cast<int>(rank);
-    return of;
-}
-
 WrittenBy shared_out(int writers, Nodes node) {
-    std::vector<std::vector<Share>> by_rank;
+    std::vector<int> writer;
     for (int rank = 0; rank < writers; ++rank)
-        by_rank.push_back({base::share_of(kFiles, rank, writers)});
-    return {.node = std::move(node), .writer = owners(by_rank), .writers = writers};
+        writer.insert(writer.end(), base::share_of(kFiles, rank, writers).count, rank);
+    return {.node = std::move(node), .writer = writer, .writers = writers};
 }
 
 Nodes one_node(int ranks) {
@@ -37,14 +27,15 @@ Nodes one_node(int ranks) {
 
 /// The reader of each record; expects exactly one.
 std::vector<int> readers_of(const WrittenBy& written, ReadPlan (*plan)(const WrittenBy&, int)) {
-    std::vector<std::vector<Share>> read;
-    std::int64_t all = 0;
-    for (int rank = 0; rank < static_cast<int>(written.node.size()); ++rank) {
-        read.push_back(plan(written, rank).records);
-        all += plan(written, rank).count();
-    }
-    EXPECT_EQ(all, std::ssize(written.writer));
-    return owners(read);
+    std::vector<int> reader(written.writer.size(), -1);
+    std::size_t all = 0;
+    for (int rank = 0; rank < static_cast<int>(written.node.size()); ++rank)
+        for (const auto id : plan(written, rank).records) {
+            reader[static_cast<std::size_t>(id)] = rank;
+            ++all;
+        }
+    EXPECT_EQ(all, written.writer.size());
+    return reader;
 }
 
 void expect_others(const WrittenBy& written) {
@@ -60,7 +51,7 @@ TEST(Readers, WhatRankZeroWroteIsReadByAllOthersAndNotByIt) {
         SCOPED_TRACE(job);
         const auto written = shared_out(1, one_node(job));
         expect_others(written);
-        EXPECT_EQ(plan_for_others(written, 0).count(), 0);
+        EXPECT_EQ(plan_for_others(written, 0).records.size(), 0U);
         EXPECT_EQ(plan_for_others(written, 1).who, WhoReads::others);
     }
 }
@@ -68,7 +59,7 @@ TEST(Readers, WhatRankZeroWroteIsReadByAllOthersAndNotByIt) {
 TEST(Readers, OneRankReadsItsOwnAndItIsSaidSo) {
     const auto written = shared_out(1, one_node(1));
     const ReadPlan plan = plan_for_others(written, 0);
-    EXPECT_EQ(plan.count(), kFiles);
+    EXPECT_EQ(plan.records.size(), kFiles);
     EXPECT_EQ(plan.who, WhoReads::writers);
     EXPECT_EQ(order_of(plan.who), "own");
     EXPECT_EQ(words_of(plan.who, false), "read back by the rank that wrote them");
@@ -87,10 +78,10 @@ TEST(Readers, WhatAllRanksWroteIsReadByOthers) {
 
 TEST(Readers, WhoeverWroteWhatNobodyReadsItsOwn) {
     auto written = shared_out(3, one_node(3));
-    written.writer = owners({{{0, 1}, {2, 3}, {9, 1}}, {{1, 1}, {5, 4}}, {{10, 3}}});
+    written.writer = {0, 1, 0, 0, 0, 1, 1, 1, 1, 0, 2, 2, 2};
     expect_others(written);
     EXPECT_EQ(plan_in_order(written, 0).who, WhoReads::all);
-    written.writer = owners({{{0, 13}}});  // rank 0 was quicker than all others
+    written.writer.assign(kFiles, 0);  // rank 0 was quicker than all others
     expect_others(written);
 }
 
@@ -112,14 +103,14 @@ TEST(Readers, ReadersOnOtherNodesArePreferred) {
     EXPECT_EQ(plan_for_others(uneven, 0).who, WhoReads::some_other_nodes);
     const auto by_rank_0 = shared_out(1, {"a", "a", "b", "b"});
     EXPECT_EQ(apart(by_rank_0), kFiles);
-    EXPECT_EQ(plan_for_others(by_rank_0, 1).count(), 0) << "a rank of the writer's node";
+    EXPECT_EQ(plan_for_others(by_rank_0, 1).records.size(), 0U) << "a rank of the writer's node";
     EXPECT_EQ(plan_for_others(by_rank_0, 1).who, WhoReads::other_nodes);
 }
 
 // One record of three ranks: ranks that wrote nothing do not count as other nodes.
 TEST(Readers, RanksThatWroteNothingAreNotCounted) {
     WrittenBy written{.node = {"a", "a", "b"}, .writer = {0}, .writers = 3};
-    EXPECT_EQ(plan_for_others(written, 2).count(), 1) << "the one on the other node";
+    EXPECT_EQ(plan_for_others(written, 2).records.size(), 1U) << "the one on the other node";
     EXPECT_EQ(plan_for_others(written, 0).who, WhoReads::other_nodes);
     written.node = one_node(3);
     EXPECT_EQ(plan_for_others(written, 0).who, WhoReads::others);

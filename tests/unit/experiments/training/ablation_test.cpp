@@ -2,23 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-
-#include "base/error.hpp"
-#include "temp_folder.hpp"
 #include "unit/stats/simulated.hpp"
 
 namespace ranklab::experiments {
 namespace {
 
 TrialTimes trial(Trial kind, std::vector<double> seconds) {
-    return {.trial = kind,
-            .seconds = std::move(seconds),
-            .step_times = {0.5, 0.5},
-            .steps = 2,
-            .samples = 16};
+    return {.trial = kind, .seconds = std::move(seconds), .steps = 2, .made = 2, .samples = 16};
 }
 
 double part(const std::vector<Part>& parts, const std::string& name) {
@@ -109,25 +99,6 @@ TEST(Ablation, HasNoRowForTrialsThatWereNotMade) {
         run, {trial(Trial::io, {1.0}), trial(Trial::synthetic, {1.0}), trial(Trial::full, {4.0})});
     EXPECT_EQ(run.find("throughput_nocomm_samples_per_s"), nullptr);
     EXPECT_EQ(run.find_table("ablation")->find<std::string>("trial")->size(), 3U);
-}
-
-TEST(Ablation, JsonIsBenchys) {
-    const tests::TempFolder folder;
-    const auto path = folder.path() / "benchy.json";
-    write_benchy_json(path.string(), kTrials);
-    std::ifstream file(path);
-    const auto json = nlohmann::json::parse(file);
-    EXPECT_EQ(json["nranks"], 2);
-    EXPECT_EQ(json["FULL"]["trial_time"], (std::vector<double>{4.0}));
-    EXPECT_EQ(json["FULL"]["trial_throughput"], (std::vector<double>{4.0}));
-    EXPECT_EQ(json["IO"]["rates"], (std::vector<std::vector<double>>{{16, 16}}));
-    EXPECT_THROW(write_benchy_json((folder.path() / "no" / "x.json").string(), kTrials),
-                 base::EnvironmentError);
-    EXPECT_THROW(check_benchy_file((folder.path() / "no" / "x.json").string()),
-                 base::EnvironmentError);
-    EXPECT_THROW(check_benchy_file(folder.path().string()), base::OptionError);
-    check_benchy_file(path.string());
-    EXPECT_GT(std::filesystem::file_size(path), 0U) << "looking does not empty it";
 }
 
 }  // namespace

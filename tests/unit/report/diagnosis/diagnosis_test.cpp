@@ -281,25 +281,6 @@ TEST(Diagnosis, HdfReadsForOneThreadAtATime) {
     EXPECT_EQ(found.advice.at(0, "at_most_percent").number, 55);
 }
 
-// At most the sum's 50 % and a tenth of the rest, if the forecast saves at least half of it.
-TEST(Diagnosis, AdvisesTheBucketCapWhereTheNetworkLimits) {
-    for (const auto& one : cases())
-        for (const double gain : {2.5, 1.2}) {
-            const auto found = diagnose(one.run, predict::CapAdvice{5, gain});
-            bool advised = false;
-            for (std::size_t i = 0; i < found.advice.rows.size(); ++i)
-                if (found.advice.at(i, "option").text == "--bucket-cap-mb 5") {
-                    advised = true;
-                    const Cell& most = found.advice.at(i, "at_most_percent");
-                    EXPECT_EQ(most.is_number(), gain > 2) << one.name;
-                    if (most.is_number()) {
-                        EXPECT_EQ(most.number, 55);
-                    }
-                }
-            EXPECT_EQ(advised, one.cause == "transfer") << one.name;
-        }
-}
-
 TEST(Diagnosis, FurtherCoresHaveANumberOnQuietHostsAlone) {
     for (const auto& one : cases()) {
         if (one.cause != "ranks_on_cores" && one.option != "--workers 2") continue;

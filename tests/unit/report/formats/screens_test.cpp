@@ -107,15 +107,13 @@ std::vector<std::pair<std::string, StoredRun>> all_runs() {
 }
 
 TEST(Screens, AreAsStored) {
-    Outputs answers, texts, nccl;
+    Outputs answers, texts;
     for (const auto& [name, run] : all_runs()) {
         answers.add(name, answer_text(run) + answer_line(run));
-        texts.add(name, run_text(run, true, "what it gives"));
-        if (run.command == "comm") nccl.add(name, nccl_text(run));
+        texts.add(name, run_text(run, true));
     }
     answers.expect("answers.txt");
     texts.expect("runs.txt");
-    nccl.expect("nccl_tests.txt");
 }
 
 TEST(Screens, HaveTheResultLastAndAtMostEightLinesBelowTables) {

@@ -1,5 +1,4 @@
-// The ladder of `ranklab io`, the messages of `ranklab comm`, and the network's share of a
-// training.
+// The ladder of `ranklab io`, and the messages of `ranklab comm`.
 #include "report/model/ladder.hpp"
 
 #include <gmock/gmock.h>
@@ -17,7 +16,6 @@ namespace {
 
 using results::StoredRun;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 Verdict advice_of(const std::vector<std::pair<std::string, RungTime>>& rungs,
                   const std::string& verified = "yes") {
@@ -64,45 +62,6 @@ TEST(Messages, AreCurvesByWhatTheyAreOf) {
     const auto run = comm_run();
     const auto all = messages_of(run);
     EXPECT_EQ(headline_message(run, all)->bytes, 4194304);
-}
-
-StoredRun training(const std::vector<std::pair<std::int64_t, double>>& buckets) {
-    StoredRun run = step_run("train", 2, 0.1);
-    run.config.push_back({"backend", "mpi", false});
-    run.context.clear();
-    for (auto& row : run.hosts) row.host = "node01";
-    run.tables = {sample_communication(buckets)};
-    return run;
-}
-
-// Calls in place count. Between two sizes the logarithms are interpolated; nothing is extrapolated.
-TEST(Network, GivesEachBucketWhatACallOfItsSizeTook) {
-    const auto comm = comm_run();
-    const auto cost = network_cost(comm, training({{1024, 5e-6}, {65536, 50e-6}, {8388608, 1}}));
-    const auto alone = [&](std::int64_t bytes) {
-        return network_cost(comm, training({{bytes, 1e-6}})).network.s;
-    };
-    EXPECT_EQ(cost.buckets, 3U);
-    EXPECT_NEAR(alone(1024), 1e-6 * sample_time_us({}, 1024, true), 1e-12);
-    EXPECT_EQ(cost.outside, 1U);
-    EXPECT_NEAR(cost.step_s, 55e-6, 1e-12);
-    EXPECT_THAT(cost.text(), HasSubstr("1 outside"));
-    EXPECT_NEAR(cost.network.s, alone(1024) + alone(65536), 1e-12);
-    EXPECT_GT(alone(8192), alone(1024));
-    EXPECT_LT(alone(8192), alone(65536));
-}
-
-TEST(Network, IsOfTheSameHostsBackendAndMachine) {
-    auto run = training({{1024, 5e-6}});
-    run.context.push_back({"host", "cpu", "A CPU"});
-    StoredRun comm = comm_run();
-    EXPECT_TRUE(network_cost(StoredRuns({comm}).file(), run).has_value());
-    StoredRun elsewhere = comm, other_cpu = comm, spoilt = comm;
-    elsewhere.hosts[0].host = "node77";
-    other_cpu.context.push_back({"host", "cpu", "Another CPU"});
-    spoilt.config.push_back({"fault", "sleep:1:5", false});
-    for (const auto& other : {elsewhere, other_cpu, spoilt})
-        EXPECT_FALSE(network_cost(StoredRuns({other}).file(), run).has_value());
 }
 
 }  // namespace

@@ -412,7 +412,8 @@ TEST(Scaling, WaysToDoTheSameWorkAreComparedWithTheUsualOne) {
     EXPECT_THAT(scaling_by({"sync"}, runs).scaling.findings, IsEmpty()) << "other work";
     const auto none = scaling_by(
         {"sync"}, joined({runs, times(3, strong(with(ranks("c", 2, 0.01), "sync", "none")))}));
-    EXPECT_THAT(none.scaling.findings, IsEmpty());
+    ASSERT_THAT(none.scaling.findings, SizeIs(1)) << "of the fastest, none";
+    EXPECT_EQ(none.scaling.findings[0].verdict, Verdict::sums_cost);
 }
 
 // A verdict over the ranks is not said again over the mode that follows from them.
@@ -466,6 +467,20 @@ TEST(Comparisons, OfReplicasAndRanksNameWhatTheSlowerOnePays) {
                                                        "25.1 ms for forward of a step of 200 ms"));
     EXPECT_EQ(scaling_by({"mode"}, {dp, ddp}).scaling.findings.at(0).verdict,
               Verdict::pays_undecided);
+}
+
+// What summing gradients costs: against ranks that each train a model of their own.
+TEST(Comparisons, OfSumsNameTheirCost) {
+    const auto own = with(ranks("a", 2, 0.1), "sync", "none"),
+               summed = with(ranks("b", 2, 0.125), "sync", "bucketed");
+    const auto scaled = scaling_by({"sync"}, joined({times(5, own), times(5, summed)})).scaling;
+    ASSERT_THAT(scaled.findings, SizeIs(1));
+    EXPECT_EQ(scaled.findings[0].verdict, Verdict::sums_cost);
+    EXPECT_NEAR(scaled.findings[0].ratio.ratio, 1.25, 1e-9);
+    EXPECT_THAT(sentence(scaled.findings[0]),
+                testing::HasSubstr("sync = bucketed takes 1.25 times as long as sync = none"));
+    EXPECT_EQ(scaling_by({"sync"}, {own, summed}).scaling.findings.at(0).verdict,
+              Verdict::sums_cost_undecided);
 }
 
 // --measure epoch_time_s: an epoch is the same work at any batch.

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "base/text.hpp"
 #include "report/figures/figure.hpp"
 #include "report/formats/formats.hpp"
 #include "report/model/scaling.hpp"
@@ -91,13 +92,15 @@ TEST(Page, HasOneValueForEachNumber) {
         frames.insert(frames.end(), section.tables.begin(), section.tables.end());
     std::map<std::pair<Places, std::string>, std::set<double>> values;
     std::set<double> in_tables;
+    std::set<std::string> texts;
     for (const auto& frame : frames)
         for (std::size_t row = 0; row < frame.rows.size(); ++row)
             for (std::size_t i = 0; i < frame.columns.size(); ++i) {
                 const double number = frame.at(row, i).number;
+                if (std::isnan(number)) continue;  // would equal any number in a set
                 in_tables.insert(number);
-                if (frame.columns[i].role == Role::measured && number == number &&
-                    !frame.rows[row].members.empty())
+                texts.insert(readable(number, frame.columns[i].unit));
+                if (frame.columns[i].role == Role::measured && !frame.rows[row].members.empty())
                     values[{frame.rows[row].members, frame.columns[i].name}].insert(number);
             }
     std::size_t drawn = 0;
@@ -112,6 +115,23 @@ TEST(Page, HasOneValueForEachNumber) {
                         ++drawn;
                     }
     EXPECT_GT(drawn, 12U);
+    // The cards: a ratio is of two medians in the tables, or in them itself.
+    const auto is_of_two = [&](double ratio) {
+        return std::ranges::any_of(in_tables, [&](double b) {
+            return std::ranges::any_of(
+                in_tables, [&](double a) { return std::abs(a / b - ratio) < 1e-12 * ratio; });
+        });
+    };
+    std::size_t answered = 0;
+    for (const auto& section : sections)
+        for (const auto& [question, of, finding, doubts] : section.answers) {
+            EXPECT_TRUE(in_tables.contains(finding.ratio.ratio) || is_of_two(finding.ratio.ratio))
+                << question;
+            for (const auto& value : base::split(finding.value, ','))
+                EXPECT_TRUE(value.empty() || texts.contains(base::trim(value))) << value;
+            ++answered;
+        }
+    EXPECT_GT(answered, 1U);
     EXPECT_GT(values.size(), 4U);
     for (const auto& [what, met] : values) EXPECT_EQ(met.size(), 1U) << what.second;
     std::set<double> scatter;
@@ -277,15 +297,29 @@ TEST(Figures, HaveABarForEachValueOfASetting) {
     EXPECT_THAT(section.answers[0].finding.subject, EndsWith("precision bf16"));
 }
 
+StoredRun with_loss(StoredRun run, double loss) {
+    results::Measurement losses = run.measurements[0];
+    losses.name = "train_loss", losses.unit = "1";
+    losses.samples.assign(8, loss);
+    run.measurements.push_back(losses);
+    return run;
+}
+
+TEST(Figures, OfLossesHaveALineForEachGlobalBatch) {
+    Runs runs;
+    for (const int ranks : {1, 2, 4})
+        runs.push_back(with_loss(step_run(fmt::format("r{}", ranks), ranks, 0.1), ranks));
+    for (const auto& figure : section_named(Made(runs), "losses").figures)
+        EXPECT_THAT(titles_of(figure),
+                    testing::UnorderedElementsAre(EndsWith("1 rank, global batch 32"),
+                                                  EndsWith("2 ranks, global batch 64"),
+                                                  EndsWith("4 ranks, global batch 128")));
+}
+
 TEST(Figures, OfLossesHaveTheMedianItsRangeAndValidation) {
     Runs runs;
-    for (const double loss : {1.0, 3.0, 2.0}) {
-        runs.push_back(step_run(fmt::format("r{}", loss), 1, 0.1));
-        results::Measurement losses = runs.back().measurements[0];
-        losses.name = "train_loss", losses.unit = "1";
-        losses.samples.assign(8, loss);
-        runs.back().measurements.push_back(losses);
-    }
+    for (const double loss : {1.0, 3.0, 2.0})
+        runs.push_back(with_loss(step_run(fmt::format("r{}", loss), 1, 0.1), loss));
     runs.back().tables.push_back({"epochs",
                                   {{"epoch", std::vector<std::int64_t>{1, 2}},
                                    {"steps", std::vector<std::int64_t>{4, 4}},

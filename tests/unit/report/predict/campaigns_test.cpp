@@ -170,7 +170,7 @@ TEST(Campaigns, IntervalsOfSimulatedCampaignsCoverTheTruth) {
             const auto of = static_cast<std::size_t>(i) % kNoises.size();
             const auto campaign = simulated.next(law, kNoises[of], 3 + i / 3 % 4, 2 << i / 12 % 2);
             const auto prior = sources.prior(campaign.scaling, Work::unknown);
-            const auto found = forecast_curve(campaign, prior, {campaign.target}).all.front();
+            const auto found = forecast_curve(campaign, prior, {campaign.target}).front();
             if (found.refusal != Refusal::none) continue;
             const auto& [low, high] = found.estimate.interval;
             const double truth = campaign.truth(campaign.target);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/numbers.hpp"
-#include "report/predict/evidence.hpp"
 #include "unit/report/comm_runs_sample.hpp"
 #include "unit/results/sample_run.hpp"
 
@@ -81,7 +80,7 @@ StoredRun comm(std::size_t per_host, std::int64_t ranks = 2) {
     for (const std::int64_t bytes : {1024, 262144})
         rows.add({std::string("allreduce"), std::string("job"), std::string("fp32"),
                   std::string("sum"), ranks, bytes, std::string("poll"), std::int64_t{20}, 330.0,
-                  300.0, 1.0, 1.0, 1.0, 300.0, 90.0, 85.0, 95.0, std::string()});
+                  300.0, 300.0, 90.0, 85.0, 95.0, std::string()});
     run.tables.push_back(std::move(rows).table());
     return run;
 }
@@ -278,24 +277,16 @@ TEST(Mechanism, RefusesAndNamesTheRunThatWouldMendIt) {
               forecast::Algorithm::ring);
 }
 
-TEST(Mechanism, AdvisesTheShortestStep) {
-    const auto best = best_bucket_cap(all_runs(), {.ranks_per_node = 1, .bucket_cap_mb = 100}, 2);
-    ASSERT_TRUE(best);
-    EXPECT_EQ(best->cap_mb, 1);
-    EXPECT_NEAR(best->gain, in_buckets(1, 3) / in_buckets(3, 1), 1e-9);
-    EXPECT_FALSE(best_bucket_cap({}, {}, 2));
-}
-
 // Whoever shows a run's number shows its doubts, each run's once.
 TEST(Mechanism, SaysWhatMakesItsRunsDoubtful) {
     auto runs = all_runs();
-    EXPECT_EQ(forecast(runs, {.ranks_per_node = 1}).caveats.size(), 2U)
+    EXPECT_EQ(forecast(runs, {.ranks_per_node = 1}).notes.size(), 2U)
         << "the load was not measured in two runs";
     for (auto& run : runs) run.context.push_back({"place", "quiet", "yes"});
-    EXPECT_TRUE(forecast(runs, {.ranks_per_node = 1}).caveats.empty());
+    EXPECT_TRUE(forecast(runs, {.ranks_per_node = 1}).notes.empty());
     runs.back().context.back().value = "no";
     const std::vector disturbed{forecast(runs, {.ranks_per_node = 1})};
-    EXPECT_EQ(disturbed.front().caveats.size(), 1U);
+    EXPECT_EQ(disturbed.front().notes.size(), 1U);
     EXPECT_NE(json_of(disturbed).find("run 4: load by other processes"), std::string::npos);
     EXPECT_EQ(frame_of(disturbed).rows.front().caveats.size(), 2U)
         << "and what it was held against";
