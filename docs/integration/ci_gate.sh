@@ -15,6 +15,7 @@ Usage: ci_gate.sh --base REVISION [options] -- COMMAND [options of ranklab COMMA
   --launch WORDS    how to start ranklab: 'mpirun -n 2'
   --results FILE    results file, which must be new (gate.h5)
   --report FILE     append the comparison to it in Markdown
+  --history FILE    append the runs of --head to it, and fail if they are slower than those before (docs/watch.md)
   --work DIR        where the two revisions are checked out and built (ci-gate)
   --build WORDS     how a revision is built, in its folder ('./bootstrap build')
   --programs DIR    folder of the built programs in it (build/release/bin)
@@ -31,7 +32,7 @@ fail() {
   exit "${2:-2}"
 }
 
-base='' head=HEAD runs=9 threshold=5% strict=no allow='' launch='' results=gate.h5 report=''
+base='' head=HEAD runs=9 threshold=5% strict=no allow='' launch='' results=gate.h5 report='' history=''
 work=ci-gate build='./bootstrap build' programs=build/release/bin
 while (($# > 0)); do
   case $1 in
@@ -47,6 +48,7 @@ while (($# > 0)); do
     --launch) launch=$2 ;;
     --results) results=$2 ;;
     --report) report=$2 ;;
+    --history) history=$2 ;;
     --work) work=$2 ;;
     --build) build=$2 ;;
     --programs) programs=$2 ;;
@@ -98,4 +100,10 @@ compare=("$work/head/$programs/ranklab" compare --file "$results" label:gate-bas
 code=0
 "${compare[@]}" || code=$?
 [[ -z $report ]] || "${compare[@]}" --format markdown 2>/dev/null >>"$report" || true
+if [[ -n $history ]]; then
+  "$work/head/$programs/ranklab" results merge "$history" "$results" >&2 || fail "$history could not be written" $?
+  past=("$work/head/$programs/ranklab" report "$history" --label gate-head --history)
+  [[ -z $report ]] || "${past[@]}" --format markdown >>"$report"
+  "${past[@]}" --fail-on-regression "$threshold" || code=$?
+fi
 exit "$code"

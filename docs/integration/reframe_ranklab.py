@@ -1,10 +1,11 @@
 # ReFrame: reframe -c reframe_ranklab.py -r --system=SITE -S num_tasks=4
 #
 # A performance test of `ranklab train` and `ranklab io`. The patterns are those of docs/output_formats.md;
-# tests/apps/integration_test.py applies them to real output.
+# tests/apps/integration_test.py applies them to real output. In place of reference values, each run is compared with the
+# history in results_file, which is to be an absolute path: exit code 4 fails the test (docs/watch.md).
 import reframe as rfm
 import reframe.utility.sanity as sn
-from reframe.core.builtins import parameter, performance_function, run_after, sanity_function, variable
+from reframe.core.builtins import parameter, performance_function, run_after, run_before, sanity_function, variable
 
 
 class RanklabBase(rfm.RunOnlyRegressionTest):
@@ -13,10 +14,16 @@ class RanklabBase(rfm.RunOnlyRegressionTest):
     executable = 'ranklab'
     num_tasks = 2
     results_file = variable(str, value='ranklab.h5')
+    threshold = variable(str, value='5%')
+
+    @run_before('run')
+    def compare_with_the_history(self):
+        self.postrun_cmds = [f'ranklab report {self.results_file} --label reframe --history --fail-on-regression {self.threshold}']
 
     @sanity_function
     def is_valid_and_stored(self):
         return sn.all([
+            sn.assert_eq(self.job.exitcode, 0),
             sn.assert_found(r'^  verified +yes\b', self.stdout),
             sn.assert_found(r'^  stored +(\S+) in (.+)$', self.stdout),
         ])
