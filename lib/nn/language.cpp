@@ -1,16 +1,15 @@
 #include "nn/language.hpp"
 
 #include <ATen/ops/scaled_dot_product_attention.h>
+#include <torch/nn/functional/loss.h>
 
 #include <numeric>
-
-#include "nn/ops/rows.hpp"
 
 namespace ranklab::nn {
 
 torch::Tensor LanguageModel::loss(const torch::Tensor& scores, const torch::Tensor& tokens) const {
     const auto rows = scores.transpose(1, 2).flatten(0, 1);
-    return cross_entropy(rows, tokens.flatten(), ops_);
+    return torch::nn::functional::cross_entropy(rows, tokens.flatten());
 }
 
 TransformerSizes TransformerSizes::divided(std::int64_t width, const std::string& model) const {
@@ -39,7 +38,6 @@ ModelEntry language_entry(
     const auto wanted = [name, sizes](const ModelConfig& config) {
         auto some = sizes.divided(config.width, name);
         some.tokens = config.input.usual_size();
-        some.ops = config.ops;
         return some;
     };
     return {.name = name,

@@ -16,12 +16,8 @@ namespace ranklab::nn {
 /// [N, vocabulary, T], a view of [N, T, vocabulary].
 class LanguageModel : public Model {
   public:
-    explicit LanguageModel(Ops ops) : ops_(ops) {}
     /// The mean cross-entropy over all tokens, in nats.
     torch::Tensor loss(const torch::Tensor& scores, const torch::Tensor& tokens) const final;
-
-  private:
-    Ops ops_;
 };
 
 /// Sizes of a transformer. ModelConfig::width divides heads, key-value heads, `wide` and `hidden`;
@@ -35,7 +31,6 @@ struct TransformerSizes {
     bool tied = false;               ///< the head's weights are the embedding's
     bool learned_positions = false;  ///< a parameter per position and channel
     bool gated = false;              ///< a third matrix in the feed-forward part
-    Ops ops = Ops::ranklab;
 
     /// By the shapes, all T x T pairs of tokens among them; and 6 N + 12 layers heads head T, N the
     /// `parameters` without those of embeddings (a tied head counts): PaLM (arXiv:2204.02311),

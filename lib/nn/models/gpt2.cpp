@@ -46,7 +46,7 @@ struct Gpt2Block : torch::nn::Module {
 // 0, no dropout.
 class Gpt2 final : public LanguageModel {
   public:
-    explicit Gpt2(const TransformerSizes& sizes) : LanguageModel(sizes.ops) {
+    explicit Gpt2(const TransformerSizes& sizes) {
         using torch::nn::Embedding;
         wte_ = register_module("wte", Embedding(sizes.vocabulary, sizes.wide));
         wpe_ = register_module("wpe", Embedding(sizes.tokens, sizes.wide));

@@ -1,4 +1,5 @@
 #include <ATen/ops/polar.h>
+#include <ATen/ops/rms_norm.h>
 #include <fmt/format.h>
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
@@ -7,7 +8,6 @@
 #include <numbers>
 
 #include "nn/language.hpp"
-#include "nn/ops/rows.hpp"
 
 namespace ranklab::nn {
 namespace {
@@ -20,11 +20,12 @@ Linear without_bias(std::int64_t in, std::int64_t out) {
 }
 
 struct RmsNorm : torch::nn::Module {
-    RmsNorm(std::int64_t wide, Ops kind) : ops(kind) {
+    explicit RmsNorm(std::int64_t wide) {
         weight = register_parameter("weight", torch::ones(wide));
     }
-    torch::Tensor forward(const torch::Tensor& x) { return rms_norm(x, weight, 1e-5, ops); }
-    Ops ops;
+    torch::Tensor forward(const torch::Tensor& x) {
+        return at::rms_norm(x, weight.sizes(), weight, 1e-5);
+    }
     torch::Tensor weight;
 };
 
@@ -51,15 +52,14 @@ torch::Tensor rotated(const torch::Tensor& x, const torch::Tensor& factors) {
 
 // Attention with shared keys and SwiGLU, each behind an RMSNorm and added to its input.
 struct LlamaBlock : torch::nn::Module {
-    LlamaBlock(const TransformerSizes& sizes, std::int64_t depth)
-        : head(sizes.head()), ops(sizes.ops) {
+    LlamaBlock(const TransformerSizes& sizes, std::int64_t depth) : head(sizes.head()) {
         const auto wide = sizes.wide, keys = sizes.kv_heads * head;
-        attention_norm = register_module("attention_norm", std::make_shared<RmsNorm>(wide, ops));
+        attention_norm = register_module("attention_norm", std::make_shared<RmsNorm>(wide));
         wq = register_module("wq", without_bias(wide, wide));
         wk = register_module("wk", without_bias(wide, keys));
         wv = register_module("wv", without_bias(wide, keys));
         wo = register_module("wo", without_bias(wide, wide));
-        ffn_norm = register_module("ffn_norm", std::make_shared<RmsNorm>(wide, ops));
+        ffn_norm = register_module("ffn_norm", std::make_shared<RmsNorm>(wide));
         w1 = register_module("w1", without_bias(wide, sizes.hidden));
         w2 = register_module("w2", without_bias(sizes.hidden, wide));
         w3 = register_module("w3", without_bias(wide, sizes.hidden));
@@ -78,11 +78,10 @@ struct LlamaBlock : torch::nn::Module {
                                            rotated(heads_of(wk), factors), heads_of(wv));
         const auto y = x + wo->forward(seen);
         const auto inner = ffn_norm->forward(y);
-        return y + w2->forward(swiglu(w1->forward(inner), w3->forward(inner), ops));
+        return y + w2->forward(torch::silu(w1->forward(inner)) * w3->forward(inner));
     }
 
     std::int64_t head;
-    Ops ops;
     std::shared_ptr<RmsNorm> attention_norm, ffn_norm;
     Linear wq{nullptr}, wk{nullptr}, wv{nullptr}, wo{nullptr};
     Linear w1{nullptr}, w2{nullptr}, w3{nullptr};
@@ -93,13 +92,12 @@ struct LlamaBlock : torch::nn::Module {
 // wide) cut at three deviations.
 class Llama final : public LanguageModel {
   public:
-    explicit Llama(const TransformerSizes& sizes)
-        : LanguageModel(sizes.ops), head_size_(sizes.head()) {
+    explicit Llama(const TransformerSizes& sizes) : head_size_(sizes.head()) {
         embedding_ = register_module("tok_embeddings", Embedding(sizes.vocabulary, sizes.wide));
         for (std::int64_t i = 0; i < sizes.layers; ++i)
             blocks_.push_back(register_module(fmt::format("layers{}", i),
                                               std::make_shared<LlamaBlock>(sizes, i)));
-        norm_ = register_module("norm", std::make_shared<RmsNorm>(sizes.wide, sizes.ops));
+        norm_ = register_module("norm", std::make_shared<RmsNorm>(sizes.wide));
         if (!sizes.tied)
             output_ = register_module("output", without_bias(sizes.wide, sizes.vocabulary));
         initialise_head(1 / std::sqrt(static_cast<double>(sizes.wide)));

@@ -9,11 +9,9 @@
 #include <cstring>
 #include <functional>
 #include <limits>
-#include <map>
-#include <string>
 #include <thread>
 
-#include "nn/ops/rows.hpp"
+#include "nn/ops/ops.hpp"
 #include "nn/random.hpp"
 
 namespace ranklab::nn {
@@ -246,51 +244,6 @@ TEST(Ops, LibTorchsAreLibTorchs) {
                 ::testing::HasSubstr("FastDropout"));
     EXPECT_THAT(node(fast_dropout(x, 0.5, true, Ops::libtorch)),
                 ::testing::Not(::testing::HasSubstr("FastDropout")));
-}
-
-// Values and all gradients of each operation on rows, by our kernels and by LibTorch's.
-TEST_P(Threads, RowsEqualLibTorchUpToRounding) {
-    using Made = torch::Tensor (*)(const torch::Tensor&, const torch::Tensor&, Ops);
-    const std::map<std::string, Made> operations{
-        {"rms_norm", [](const auto& x, const auto& y,
-                        Ops ops) { return rms_norm(x, y[0].clone(), 1e-5, ops); }},
-        {"swiglu", [](const auto& x, const auto& y, Ops ops) { return swiglu(x, y, ops); }},
-        {"cross_entropy", [](const auto& x, const auto& y, Ops ops) {
-             return cross_entropy(x, y.detach().argmax(1), ops) * 3;
-         }}};
-    for (const auto& [name, operation] : operations)
-        for (const auto dtype : {torch::kFloat, torch::kDouble, torch::kBFloat16})
-            for (const std::int64_t width : {1, 7, 64, 1003}) {
-                torch::manual_seed(7);
-                std::vector<torch::Tensor> found[2];
-                const auto start = 4 * torch::randn({2, 70, width}, dtype);
-                start[0][0].fill_(-300);
-                start[0][1].fill_(300);
-                for (const auto ops : {Ops::ranklab, Ops::libtorch}) {
-                    const auto x = start[0].clone().requires_grad_(), y = start[1].clone();
-                    const auto out = operation(x, y.requires_grad_(), ops);
-                    out.backward(torch::linspace(-3, 5, out.numel(), dtype).view(out.sizes()));
-                    found[ops == Ops::ranklab] = {out, x.grad()};
-                    if (y.grad().defined()) found[ops == Ops::ranklab].push_back(y.grad());
-                }
-                const double most = dtype == torch::kDouble ? 1e-11 : 1e-4;
-                for (std::size_t i = 0; i < found[0].size(); ++i)
-                    EXPECT_TRUE(torch::allclose(found[0][i], found[1][i], most, most))
-                        << name << " " << dtype << " " << width << " " << i;
-            }
-}
-
-// What is not finite in a row of scores stays so; it reaches no other row.
-TEST(Rows, KeepNan) {
-    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
-        const auto x = torch::zeros({3, 40});
-        x[1][17] = bad;
-        const auto y = torch::ones({3, 40});
-        EXPECT_TRUE(std::isnan(
-            cross_entropy(x, torch::zeros({3}, torch::kLong), Ops::ranklab).item<double>()));
-        EXPECT_EQ(swiglu(x, y, Ops::ranklab).isfinite().sum().item<int>(), 119);
-        EXPECT_TRUE(rms_norm(x, y[0].clone(), 1e-5, Ops::ranklab)[2].isfinite().all().item<bool>());
-    }
 }
 
 }  // namespace
