@@ -46,6 +46,7 @@ std::string text_of(const VetReport& report, const std::string& output) {
         text += screen_line("result", report.failed.empty()
                                           ? "nothing stands out"
                                           : "nothing stands out in what was measured");
+    for (const auto& note : report.notes) text += screen_line("note", note);
     if (const auto nodes = report.exclude(); !nodes.empty())
         text += fmt::format("  {:<14}--exclude={}\n", "paste", nodes);
     return text +
@@ -68,6 +69,7 @@ std::string json_of(const VetReport& report) {
                               {"earlier_vets", report.earlier_vets},
                               {"measured", report.measured},
                               {"findings", findings},
+                              {"notes", report.notes},
                               {"silent", report.silent},
                               {"failed", report.failed},
                               {"exclude", report.exclude()},

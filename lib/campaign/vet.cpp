@@ -16,6 +16,7 @@
 #include "base/program.hpp"
 #include "base/stop_signals.hpp"
 #include "base/text.hpp"
+#include "report/model/groups.hpp"
 #include "results/result_file.hpp"
 #include "vocabulary/settings.hpp"
 
@@ -171,15 +172,20 @@ struct Vetting {
     }
 
     // The series of the runs of these labels, in the order stored; of one label each.
-    std::map<std::string, std::vector<VetSeries>> stored(
-        const std::set<std::string>& labels) const {
+    std::map<std::string, std::vector<VetSeries>> stored(const std::set<std::string>& labels) {
         std::map<std::string, std::vector<VetSeries>> all;
         if (fs::exists(sweep.output))
             results::ResultFile(sweep.output)
                 .visit(
                     results::Detail::all,
                     [&](const Run& run) { return labels.contains(run.label); },
-                    [&](const Run& run) { add_series(all[run.label], run); });
+                    [&](const Run& run) {
+                        add_series(all[run.label], run);
+                        if (run.label != report.label) return;
+                        for (const auto& doubt : ranklab::report::model::caveats_of(run))
+                            if (doubt.kind == ranklab::report::CaveatKind::oversubscribed)
+                                report.notes.insert(sentence(doubt));
+                    });
         return all;
     }
 

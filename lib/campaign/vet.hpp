@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,7 @@ struct VetReport {
     std::size_t nodes = 0, rounds = 0, earlier_vets = 0;
     std::vector<std::string> measured = {};
     VetFindings findings = {};
+    std::set<std::string> notes = {};      ///< doubts of its runs: ranks that shared cores
     std::vector<std::string> silent = {};  ///< nodes on which nothing starts
     std::vector<std::string> failed = {};  ///< programs that failed, each with the end of its log
     bool names_hosts = false;              ///< rows are hosts; otherwise ranks of hosts
