@@ -22,7 +22,7 @@ class Report(cli.Case):
             self.assertEqual(run["storage"]["fsync"], "no")
             self.assertNotEqual(run["storage"]["cache"], "")
         text = cli.ranklab("report", file).stdout
-        self.assertRegex(text, r"(?m)^  process-pool, 2 workers +[0-9.]+ [mu]?s  [0-9.]+ \.\. [0-9.]+ ")
+        self.assertRegex(text, r"(?m)^  process-pool, 2 workers +[0-9.]+ [mu]?s +[0-9.]+ \.\. [0-9.]+ ")
         wide = cli.ranklab("report", file, "--verbose").stdout
         self.assertRegex(wide, r"(?m)^  text-loop .*\b1\.000\b")
         self.assertRegex(wide, r"(?m)^  process-pool, 2 workers .* yes$")
