@@ -103,10 +103,10 @@ std::vector<Curve> curves_of(std::span<const Place> places, double largest, bool
     return curves;
 }
 
-// A target's logarithm, predicted as a weighted sum of the points' residuals, with its variance.
+// The logarithm of a target's time, predicted as a weighted sum of the points' residuals.
 struct Prediction {
     Numbers weights;
-    double noise, strayed;  // parts of the variance
+    double noise, strayed;  // parts of its variance: scatter of runs, and distance from the curve
 };
 
 // One size of the discrepancy and one crossing: what they say of the points and the targets.

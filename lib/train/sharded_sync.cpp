@@ -219,7 +219,7 @@ void ShardedSync::begin_forward(base::PhaseSink& phases) {
     const auto mark = phases.phase(base::Phase::sync);
     if (pass_ == &backward_) end_backward();  // of a micro-batch before the last
     if (zero_.stage == 3 && agreed_) release_all();
-    if (zero_.stage == 3 && !agreed_) {  // rank 0's parameters may have come meanwhile
+    if (zero_.stage == 3 && !agreed_) {  // a broadcast may have changed the parameters
         const torch::NoGradGuard no_gradients;
         for (auto& bucket : buckets_)
             bucket.shard.copy_(

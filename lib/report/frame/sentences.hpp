@@ -59,7 +59,7 @@ enum class Verdict {
     fastest_of_others,  ///< the baseline is the fastest
     undecided,
     single_runs,
-    other_load,  ///< other processes used the hosts of the compared rows differently
+    other_load,  ///< load by other processes differs between the compared rows
     larger_model,
     pays,  ///< `value`: the parts of a step that take longer in `against`
     pays_undecided,

@@ -207,7 +207,7 @@ std::string common_place(const Ladder& ladder) {
                        some_of(texts_in(ladder.table, "file_system"), 4), how, read);
 }
 
-// The bytes that the write rate counts, by the names of the strategies: the table stores no facts.
+// Says which bytes the write rate counts, going by the strategies' names: the table has no facts.
 std::string what_is_counted(const Frame& table) {
     const auto strategies = texts_in(table, "rung");
     const auto is_text = [](const std::string& strategy) {
