@@ -423,7 +423,7 @@ void ShardedSync::await_reductions(std::size_t count) {
     collect();
 }
 
-// Frees what was summed; on a GPU takes the sums.
+// Frees the buffers of finished reductions; on a GPU moves the sums to the shards' gradients first.
 void ShardedSync::collect() {
     const torch::NoGradGuard no_gradients;
     for (; collected_ < reduced_; ++collected_) {

@@ -61,7 +61,7 @@ struct Sweep {
 /// must outlive the result.
 Sweep run_sweep(const CollectivesOptions& options, const RunContext& context);
 
-/// The ranks that --op pairs pairs: the first rank of each host, or all ranks of a single host.
+/// The ranks to be paired by --op pairs: the first of each host, or all ranks of a single host.
 std::vector<int> pair_members(const std::vector<std::string>& hosts);
 /// The partner of each rank in a round, at random; the rank itself where it has none.
 std::vector<int> partners_of_round(std::vector<int> members, std::size_t ranks, std::uint64_t round,

@@ -217,9 +217,8 @@ Section section_of(const Source& source, const Kind& kind) {
              .x_label = kind.over,
              .y_label = label,
              .unit = unit,
-             .caption =
-                 "Medians with 95 % intervals between runs (ratios: from 3 runs per point; "
-                 "other values: from 6). Dashed: ideal scaling from the baseline."},
+             .caption = "Medians with 95 % intervals between runs (ratios: from 3 runs per point; "
+                        "other values: from 6). Dashed: ideal scaling from the baseline."},
             section.tables.front(), column, power);
         if (!figure.empty()) section.figures.push_back(std::move(figure));
     };

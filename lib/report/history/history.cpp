@@ -242,7 +242,7 @@ struct Maker {
             if (auto text = change_at(one, earlier, begin, end); !text.empty())
                 facts.push_back(std::move(text));
         series.table.rows.back().cells.emplace_back(facts.empty()
-                                                        ? "nothing that ranklab stores changed"
+                                                        ? "no change in what ranklab stores"
                                                         : some_of(facts, kMostFacts, "; "));
     }
 };

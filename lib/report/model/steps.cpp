@@ -86,9 +86,9 @@ void add_cores(Steps& all) {
     all.others = base::number_in(all.run.fact("place", "others_cores")).value_or(stats::kNone);
 }
 
-// Divides the waits for cores: other processes have what the step would be shorter without them.
-// Ranklab's own threads, if they are more than the host's cores, wait for each other as long as
-// they compute, times their excess over the cores. Others took at most the CPU time that they used.
+// Divides the waits for cores between other processes and ranklab's own threads. If these are more
+// than the host's cores, they wait for each other: computing time x (threads / cores - 1). The rest
+// is due to other processes, at most the CPU time that these used.
 // Returns the share of the waits that is a loss: waits for ranklab's loader and helper threads stay
 // with the computing, if the load by other processes was measured.
 double share_cores(Steps& all) {

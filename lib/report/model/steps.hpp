@@ -74,7 +74,7 @@ struct Steps {
     // all hosts and ranks. NaN: not known.
     double ranks = 0, threads = 1, own_cores = stats::kNone, host_cores = stats::kNone;
     double others = stats::kNone;  // cores of the busiest host that other processes kept busy
-    double others_share = 0;       // of the waits for cores that are losses
+    double others_share = 0;       // of lost_s(Parts::cores), caused by them
 
     bool oversubscribed() const { return threads > own_cores || threads * ranks > host_cores; }
     double other_load_s() const { return others_share * whole.lost_s(Parts::cores); }
