@@ -68,7 +68,7 @@ Schema made_common_settings() {
         .text("json-file", {&S::json_file, 'J', Role::kept}, "FILE",
               "also write the run as JSON, as --json prints it")
         .flag("list", {&S::list, Role::request}, "print the names to choose from and do no work")
-        .excludes({.other = "json", .because = "the names to choose from are not a run"})
+        .excludes({.other = "json", .because = "--list makes no run to print"})
         .append(launch_names())
         .no_lists("`ranklab sweep` makes a run for each value");
     return rows;

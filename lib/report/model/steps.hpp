@@ -78,8 +78,8 @@ struct Steps {
 
     bool oversubscribed() const { return threads > own_cores || threads * ranks > host_cores; }
     double other_load_s() const { return others_share * whole.lost_s(Parts::cores); }
-    // If the kernel does not count waits for cores, oversubscription cannot be told from imbalance
-    // from step to step and from the sum.
+    // If the kernel does not count waits for cores, those by oversubscription appear as computing,
+    // as imbalance that changes from step to step, and as time of the sum.
     double own_threads_s() const {
         if (!oversubscribed()) return 0;
         if (run.find("core_wait_time_s") != nullptr)
