@@ -265,7 +265,7 @@ void ShardedSync::use(std::size_t b) {
             enter(b);
     } catch (...) {
         failure_ = std::current_exception();
-        hold(buckets_[b]);  // the operation reads anything; the caller of the pass gets the failure
+        hold(buckets_[b]);  // the operation reads garbage; the caller of the pass gets the failure
     }
 }
 

@@ -84,7 +84,7 @@ enum class Verdict {
     reaches_undecided,  ///< the interval includes the threshold
     reaches_without_interval,
     reaches_nothing,
-    reaches_unknown,     ///< no scale above the base has the figure
+    reaches_unknown,     ///< the figure is known for no scale above the base
     reaches_other_load,  ///< load by other processes differs from the base's
     no_threshold,
     // Of a campaign's question: `value` is the ratio that was asked for.

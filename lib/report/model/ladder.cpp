@@ -55,7 +55,7 @@ Cell stored_cell(const StoredRow& row, const Run& run, const std::string& name) 
         return {row.number(name), {row.number("low_s"), row.number("high_s")}};
     if (name == setting::kFsync && !fsync_of(run).empty()) return fsync_of(run);
     if (name.ends_with("ceiling") && row.number("percent_of_ceiling") > base::kMostOfCeiling)
-        return {};  // older programs named a ceiling that the strategy passed
+        return {};  // older programs also named a ceiling that the strategy exceeded
     const bool is_place = name == "cache" || name == "file_system" || name == setting::kFsync;
     if (is_place && row.table->find<std::string>(name) == nullptr) return "unknown";
     return cell_of(row, name);

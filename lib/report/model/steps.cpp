@@ -149,7 +149,7 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
                          lost = at_work > 0
                                     ? core_share * std::min(cores[i], at_work) * rest / at_work
                                     : 0;
-            // Moving data waited for cores as long as computing did, relative to their times.
+            // Moving data is assumed to wait for cores for the same share of its time as computing.
             const double use = own - lost - input[i];
             computing[rank] += use - (rest > 0 ? std::min(moving[i], rest) * use / rest : 0);
             useful[rank] += use;

@@ -61,7 +61,7 @@ inline constexpr const char* kLossNames[] = {"moving between replicas",     "wai
 Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step,
                double core_share = 1);
 
-/// Of an interval, and steps in a block.
+/// Blocks of which an interval is made; the fewest steps in a block.
 inline constexpr std::size_t kBlocks = 10, kFewestSteps = 4;
 
 struct Steps {
