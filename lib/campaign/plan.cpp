@@ -76,7 +76,7 @@ Schema own_rows(const std::string& program) {
               "identifies the sweep's runs (default: a name that follows from the options)")
         .integer("seed", &S::seed, {0, options::kWholeNumbers},
                  "seed of the points' order and of the program")
-        .real("time-limit", &S::time_limit, 0.001, "time limit of each start, in seconds of work")
+        .real("time-limit", &S::time_limit, 0.001, "seconds of work after which a started run ends")
         .in("seconds")
         .text("config", {&S::config, kEssential}, "FILE",
               "INI file of these options; the command line overrides it")

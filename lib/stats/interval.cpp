@@ -65,9 +65,9 @@ struct Widening {
     }
 };
 
-// As of a Gaussian AR(1) series, whose side of the median has the autocorrelations 2/pi
-// asin(phi^k). Short series underestimate phi (Marriott & Pope, Biometrika 41, 1954); their phi is
-// raised a little further, since too small a phi costs more coverage than too large a one regains.
+// As of a Gaussian AR(1) series: below() has the autocorrelation 2/pi asin(phi^k) at lag k. Short
+// series underestimate phi (Marriott & Pope, Biometrika 41, 1954). It is raised a little more than
+// that correction, since too small a phi costs more coverage than too large a one regains.
 Widening by_lag1(double lag1, double n) {
     const double phi = std::clamp((lag1 + 2.7 / n) / (1 - 3 / n), 0.0, 0.95);
     double inflation = 1;

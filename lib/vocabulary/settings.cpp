@@ -30,7 +30,7 @@ Schema made_common_settings() {
                  {0, options::kWholeNumbers}, "seed of all random numbers: weights, order, dropout")
         .integer("threads", {&S::threads, kEssential, kFollowsRanks}, {1, kMostThreads},
                  "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's "
-                 "cpuset, as far as its cgroup allows)")
+                 "cpuset, or fewer if its cgroup has a CPU quota)")
         // Not compared: reports leave out or mark a run that reached the limit.
         .real("time-limit", {&S::time_limit, Role::bookkeeping}, 0.001,
               "end the work after this many seconds, with exit code 6, or 7 if the minimum of "

@@ -251,7 +251,7 @@ void add_views(Schema& rows) {
         .real(
             "flops-per-token", {&S::flops_per_token, Role::bookkeeping}, 1,
             "language models: FLOPs of training per token, for MFU (default: the model's formula; "
-            "of your own network, 3 times the counted products)")
+            "for your own network, 3 times the counted products)")
         .real("peak-tflops", {&S::peak_tflops, Role::bookkeeping}, 1e-6,
               "language models: TFLOP/s of a GPU, or of a rank's threads, for MFU (default: the "
               "GPU's data sheet; on a CPU as measured)")

@@ -55,13 +55,13 @@ struct Sweep {
 
 /// Times and checks all messages. A message is visited once in every round, and each round has an
 /// order of its own: drift, and effects of one message on the next, affect all messages alike.
-/// --op pairs: a visit is a round of pairs, all at once, which time and check a ping-pong of
+/// With --op pairs each round forms new pairs, which all at once time and check a ping-pong of
 /// --min-bytes and an exchange of --max-bytes; a row has one time per pair and round. Ends early
 /// after a signal or at --time-limit; throws if nothing was timed by then. Collective; the options
 /// must outlive the result.
 Sweep run_sweep(const CollectivesOptions& options, const RunContext& context);
 
-/// The ranks that --op pairs pairs: the first rank of each host, or all ranks of a single host.
+/// The ranks to be paired by --op pairs: the first of each host, or all ranks of a single host.
 std::vector<int> pair_members(const std::vector<std::string>& hosts);
 /// The partner of each rank in a round, at random; the rank itself where it has none.
 std::vector<int> partners_of_round(std::vector<int> members, std::size_t ranks, std::uint64_t round,

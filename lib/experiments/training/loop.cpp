@@ -22,8 +22,8 @@ std::vector<std::unique_ptr<StepObserver>> make_observers(ObservedRun& observed)
     return observers;
 }
 
-// Returns the optimizer steps of resumed runs. The checkpoint's scaler knows how many steps were
-// skipped, which do not count for the learning rate.
+// Returns the updates made by the runs that this one resumes. Steps that the loss scaler skipped
+// (the checkpoint has their number) do not advance the learning rate.
 std::int64_t updates_before(const ObservedRun& observed) {
     const auto* const scaler = observed.steps.scaler();
     return observed.schedule.first - (scaler == nullptr ? 0 : scaler->skipped());
@@ -40,7 +40,7 @@ TrainingLoop::TrainingLoop(ObservedRun& observed)
     updates_ = updates_before(observed);
     stop_if_asked(observed.control, "before the first step; nothing was measured");
     observed.model.train();
-    base::in_step = true;  // the first gradient, as long as a step
+    base::in_step = true;  // their check of the first gradient takes as long as a step
     observers_ = make_observers(observed);
     base::in_step = false;
 }

@@ -195,7 +195,7 @@ std::string gate_line(const Comparison& comparison, const Gate& gate) {
     if (comparison.inconclusive() == 0) return "passed";
     const char* const why = comparison.same_runs() ? "A and B are the same runs"
                             : comparison.count(Outcome::other_load) > 0
-                                ? "other processes used the hosts of A and B differently"
+                                ? "load by other processes differs between A and B"
                                 : "too noisy or too few runs to judge";
     return code == 0 ? fmt::format("undecided (exit 0): {}; --strict makes this a failure", why)
                      : fmt::format("failed (exit {}): undecided: {}; measure more", code, why);

@@ -17,9 +17,9 @@ namespace {
 
 using model::kLossNames, model::Parts, model::Steps, model::steps_of, results::Run;
 
-constexpr double kLeastLoss = 0.15;                  // of the step; from there on a loss is a bound
-constexpr double kSmallBatch = 0.15, kCheapSum = 2;  // the update's share of a rank's computing;
-                                                     // the sum's time in updates
+constexpr double kLeastLoss = 0.15;  // of the step; a smaller loss is not named as its bound
+// Small batch: update / computing of a rank is at least the first, sum / update at most the second.
+constexpr double kSmallBatch = 0.15, kCheapSum = 2;
 
 struct CauseRow {
     Cause cause;
@@ -76,7 +76,7 @@ std::string last_rank(const Steps& all) {
     if (rows.empty()) return "the slowest rank";
     const double handover_s = all.whole.lost_s(Parts::handover);
     const bool in_sync = handover_s > all.whole.late_s() / 2;
-    // The sums' waits do not show a rank that is late after them, and its phases no late handover.
+    // Late handover: the rank that came last at most sums. Late elsewhere: the slowest rank.
     const auto late = *std::ranges::max_element(rows, {}, [&](const auto& row) {
         return in_sync ? row.number("came_last_share")
                        : row.number("rank") == base::real(all.whole.slowest_rank);

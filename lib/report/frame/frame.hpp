@@ -64,7 +64,7 @@ enum class Role {
     factor,     ///< a setting or fact that numbers depend on: equal in repetitions
     place,      ///< a property of the machine that a row and its baseline should share
     measured,
-    scaling,  ///< of a row and its baseline
+    scaling,  ///< compares a row with its baseline: speedup, efficiency
     table     ///< the rows of a table that the run stored
 };
 

@@ -102,8 +102,8 @@ std::string change_text(const Varying& one, std::size_t before, std::size_t afte
 }
 
 // How it changed with the step at run `at` and stayed up to `end`; "" if it did not. The step may
-// lie one run beside the change. An empty value is that of a version that lacks the fact, but
-// environment variables are set and unset.
+// lie one run beside the change. A fact without value was not stored by that version, which is no
+// change; an environment variable without value was not set.
 std::string change_at(const Varying& one, std::size_t begin, std::size_t at, std::size_t end) {
     const std::span<const std::string> values(one.values);
     const std::size_t last = std::max(begin + 1, at - 1) - 1, first = std::min(at + 1, end - 1);
@@ -237,9 +237,8 @@ struct Maker {
         for (const auto& one : varying)
             if (auto text = change_at(one, earlier, begin, end); !text.empty())
                 facts.push_back(std::move(text));
-        series.table.rows.back().cells.emplace_back(facts.empty()
-                                                        ? "nothing that ranklab stores changed"
-                                                        : some_of(facts, kMostFacts, "; "));
+        series.table.rows.back().cells.emplace_back(
+            facts.empty() ? "no change in what ranklab stores" : some_of(facts, kMostFacts, "; "));
     }
 };
 

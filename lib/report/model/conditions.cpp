@@ -103,7 +103,7 @@ Conditions factors_of(const Run& run) {
         if (vocabulary::matters_to(vocabulary::SettingUse::factor, key, value))
             factors[key] = value;
     factors.merge(decisive_facts(run));
-    // The setting --threads covers only one replica of rank 0. In io threads_text() counts workers.
+    // --threads is per replica, as on rank 0; threads_text() counts all. In io it counts workers.
     if (const auto threads = threads_text(run); !threads.empty() && run.command != "io")
         factors["threads"] = threads;
     if (const auto system = file_system_of(run); !system.empty()) factors["file_system"] = system;

@@ -41,7 +41,7 @@ Cell stored_cell(const StoredRow& row, const Run& run, const std::string& name) 
         return {row.number(name), {row.number("low_s"), row.number("high_s")}};
     if (name == setting::kFsync && !fsync_of(run).empty()) return fsync_of(run);
     if (name.ends_with("ceiling") && row.number("percent_of_ceiling") > base::kMostOfCeiling)
-        return {};  // older programs named a ceiling that the strategy passed
+        return {};  // older programs also named a ceiling that the strategy exceeded
     const bool is_place = name == "cache" || name == "file_system" || name == setting::kFsync;
     if (is_place && row.table->find<std::string>(name) == nullptr) return "unknown";
     return cell_of(row, name);
@@ -193,7 +193,7 @@ std::string common_place(const Ladder& ladder) {
                        some_of(texts_in(ladder.table, "file_system"), 4), how, read);
 }
 
-// The bytes that the write rate counts, by the names of the strategies: the table stores no facts.
+// Says which bytes the write rate counts, going by the strategies' names: the table has no facts.
 std::string what_is_counted(const Frame& table) {
     const auto strategies = texts_in(table, "rung");
     const auto is_text = [](const std::string& strategy) {

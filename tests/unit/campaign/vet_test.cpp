@@ -1,4 +1,4 @@
-// What stands out in made series: a node, a link, a pair; and what does not.
+// What stands out in simulated series (a node, a link, a pair), and what does not.
 #include "campaign/vet.hpp"
 
 #include <gmock/gmock.h>
