@@ -20,6 +20,10 @@ struct ProgramText {
     std::string examples = {};  ///< command lines as --help prints them, for 80 columns
 };
 
+/// The texts of all commands, and of one: templates/commands.txt.
+std::vector<ProgramText> program_texts();
+ProgramText text_of_command(const std::string& command);
+
 /// A command, or a sub-command ("data make mnist").
 struct Command {
     ProgramText text;

@@ -27,10 +27,6 @@ namespace {
 // start. A shorter --stall-timeout holds for the work alone.
 constexpr double kShortestStart = 15;
 
-double limit_of_start(double stall_timeout_s) {
-    return stall_timeout_s > 0 ? std::max(stall_timeout_s, kShortestStart) : 0;
-}
-
 std::string gpu_text(const device::GpuList& list) {
     if (list.gpus.empty()) return "none: " + list.why_none;
     std::vector<std::string> names;
@@ -67,7 +63,9 @@ std::vector<std::string> libraries() {
 }  // namespace
 
 Session::Session(comm::Start start, double stall_timeout_s)
-    : start_up_(loaded()), watchdog_(limit_of_start(stall_timeout_s), progress_), mpi_(start) {
+    : start_up_(loaded()),
+      watchdog_(stall_timeout_s > 0 ? std::max(stall_timeout_s, kShortestStart) : 0, progress_),
+      mpi_(start) {
     base::log::set_rank(mpi_.control().rank(), host::host_name());
     start_up_.done("MPI_Init");
     watchdog_.set_limit(stall_timeout_s);

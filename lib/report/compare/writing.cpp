@@ -96,16 +96,9 @@ std::string p_text(double p) {
 
 Frame frame_of(const CompareGroup& group) {
     Frame frame{.title = group.title};
-    frame.columns = {{.name = "measurement", .role = Role::key},
-                     {.name = "ratio", .unit = "1", .interval = true, .head = "B/A"},
-                     {.name = "verdict"},
-                     {.name = "better"},
-                     {.name = "runs"},
-                     {.name = "A"},
-                     {.name = "B"},
-                     {.name = "p_holm", .head = "p (Holm)"},
-                     {.name = "effect"},
-                     {.name = "runs_needed"}};
+    frame.columns = columns_of(
+        "measurement* | ratio+- [1] B/A | verdict | better | runs | A | B | p_holm p (Holm) | "
+        "effect | runs_needed");
     for (const auto& row : group.rows) {
         const auto& [n_a, n_b, estimate, test] = row.difference;
         const std::string needed = !row.is_open()         ? ""

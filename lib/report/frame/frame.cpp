@@ -23,6 +23,23 @@ std::tuple<bool, double, std::string> order_of(const Cell& cell) {
 
 }  // namespace
 
+std::vector<Column> columns_of(const std::string& text) {
+    std::vector<Column> columns;
+    for (const auto& part : base::split(text, '|')) {
+        auto words = base::split(base::trim(part), ' ');
+        const std::string name = std::exchange(words.front(), "");
+        Column column{.name = name.substr(0, name.find_first_of("*+"))};
+        if (name.ends_with('*')) column.role = Role::key;
+        column.interval = name.ends_with("+-");
+        if (words.size() > 1 && words[1].starts_with('['))
+            column.unit = std::exchange(words[1], "").substr(1), column.unit.pop_back();
+        std::erase(words, "");
+        column.head = base::join(words, " ");
+        columns.push_back(std::move(column));
+    }
+    return columns;
+}
+
 bool Row::has(CaveatKind kind) const {
     return std::ranges::find(caveats, kind, &Caveat::kind) != caveats.end();
 }

@@ -104,6 +104,16 @@ struct Finding {
     std::string unit = {};  ///< what efficiency is relative to: "core"; or the ratio's name
 };
 std::string sentence(const Finding& finding);
+template <class One>
+std::vector<std::string> sentences_of(const std::vector<One>& all) {
+    std::vector<std::string> texts;
+    for (const One& one : all) texts.push_back(sentence(one));
+    return texts;
+}
+
+/// A row of templates/sentences.txt: kind, name, sentence and, depending on the kind, more words.
+/// The rows of a kind are in the order of its enum, to which `key` belongs.
+const std::vector<std::string>& sentence_row(const std::string& kind, std::size_t key);
 
 /// The name in machine formats: "fastest".
 std::string name_of(Verdict verdict);

@@ -167,12 +167,8 @@ struct Maker {
         }
         series.table.title = fmt::format("{}: {}, {}", series.configuration, series.measurement,
                                          counted(all.size(), "run"));
-        series.table.columns = {{.name = "since", .role = Role::key},
-                                {.name = "runs"},
-                                {.name = "median", .unit = unit, .interval = true},
-                                {.name = "ratio", .unit = "1", .interval = true},
-                                {.name = "verdict"},
-                                {.name = "changed"}};
+        series.table.columns = columns_of(
+            fmt::format("since* | runs | median+- [{}] | ratio+- [1] | verdict | changed", unit));
         series.figure = {.name = "history",
                          .title = series.table.title,
                          .x_label = "run",
@@ -248,9 +244,7 @@ struct Maker {
 
 // The rows of all series. Their medians have several units.
 Frame joined(const std::vector<Series>& all) {
-    Frame table{.columns = {{.name = "configuration", .role = Role::key},
-                            {.name = "measurement", .role = Role::key},
-                            {.name = "unit"}}};
+    Frame table{.columns = columns_of("configuration* | measurement* | unit")};
     for (const auto& series : all)
         for (const auto& row : series.table.rows) {
             const auto& columns = series.table.columns;
@@ -265,10 +259,8 @@ Frame joined(const std::vector<Series>& all) {
 std::string json_of(const std::vector<Series>& all) {
     const Frame table = joined(all);
     auto rows = json_rows(table);
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        auto& notes = rows[row]["notes"] = nlohmann::ordered_json::array();
-        for (const auto& caveat : table.rows[row].caveats) notes.push_back(sentence(caveat));
-    }
+    for (std::size_t row = 0; row < rows.size(); ++row)
+        rows[row]["notes"] = sentences_of(table.rows[row].caveats);
     return json_line({{"schema", 1}, {"segments", rows}}) + '\n';
 }
 

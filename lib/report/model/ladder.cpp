@@ -27,25 +27,11 @@ constexpr const char* kAsFast = "as fast";  // as the fastest row: the intervals
 // frame_of() shows the first kNarrow columns, or kWide with `wide`; the others serve the notes.
 constexpr std::size_t kNarrow = 4, kWide = 13;
 const std::vector<Column>& columns() {
-    static const std::vector<Column> all{
-        {.name = "strategy", .role = Role::key},
-        {.name = "job_time_s", .unit = "s", .interval = true, .head = "job time"},
-        {.name = "write_MiBps", .unit = "MiB/s", .head = "write"},
-        {.name = "read_MiBps", .unit = "MiB/s", .head = "read"},
-        {.name = "speedup", .unit = "1"},
-        {.name = "tier", .head = "vs fastest"},
-        {.name = "n"},
-        {.name = "files_per_s", .unit = "files/s", .head = "files"},
-        {.name = "file_bytes", .unit = "B", .head = "on disk"},
-        {.name = "percent_of_ceiling", .unit = "%", .head = "ceiling"},
-        {.name = "ceiling", .head = "of"},
-        {.name = "cache"},
-        {.name = "verified"},
-        {.name = "rung"},
-        {.name = "ranks"},
-        {.name = "workers"},
-        {.name = "file_system"},
-        {.name = "fsync"}};
+    static const auto all = columns_of(
+        "strategy* | job_time_s+- [s] job time | write_MiBps [MiB/s] write | "
+        "read_MiBps [MiB/s] read | speedup [1] | tier vs fastest | n | "
+        "files_per_s [files/s] files | file_bytes [B] on disk | percent_of_ceiling [%] ceiling | "
+        "ceiling of | cache | verified | rung | ranks | workers | file_system | fsync");
     return all;
 }
 
