@@ -150,7 +150,9 @@ struct Vetting {
     }
 
     void measure(const Say& say) {
-        auto [code, failures] = run_each(sweep, say);
+        std::vector<Task> tasks;
+        for (std::size_t point = 0; point < sweep.points.size(); ++point) tasks.push_back({point});
+        auto [code, failures] = run_tasks(sweep, tasks, say);
         if (const int signal = base::StopSignals::received(); signal != 0)
             throw base::Interrupted("stopped", signal);
         if (report.exit_code == 0) report.exit_code = code;
