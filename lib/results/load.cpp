@@ -142,8 +142,7 @@ void load_attributes(const hdf5::Group& group, Run& run) {
     add_later_facts(run);
 }
 
-RunHeader load_header(const hdf5::Group& runs, const std::string& id) {
-    const hdf5::Group group = runs.open_group(id);
+RunHeader load_header(const hdf5::Group& group, const std::string& id) {
     return {id,
             group.text_attribute("command"),
             load_text(group, "label"),
@@ -157,7 +156,7 @@ Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
         throw base::DataError(fmt::format("a run is named '{}', which cannot be a run id", id));
     const hdf5::Group group = runs.open_group(id);
     Run run;
-    static_cast<RunHeader&>(run) = load_header(runs, id);
+    static_cast<RunHeader&>(run) = load_header(group, id);
     load_attributes(group, run);
     run.hosts = load_hosts(group);
     if (detail == Detail::settings) return run;
@@ -199,7 +198,7 @@ std::vector<RunHeader> ResultFile::runs() const {
     return reading(path_, [&](const hdf5::Group& runs) {
         std::vector<RunHeader> headers;
         for (const auto& id : runs.members())
-            headers.push_back(of_run(path_, id, [&] { return load_header(runs, id); }));
+            headers.push_back(of_run(path_, id, [&] { return load_header(runs.open_group(id), id); }));
         return headers;
     });
 }
