@@ -69,6 +69,8 @@ comm::Start start_of(const Program& program, const options::Options& words) {
     if (comm::is_step_without_pmi() && !common.expect_ranks) return comm::Start::without_mpi;
     if (common.config) return comm::Start::with_mpi;
     const auto needs = program.needs(words);
+    if (needs.read_ahead && !common.dry_run && comm::read_launcher().rank.value_or(0) == 0)
+        needs.read_ahead();
     if (!needs.mpi && !comm::has_task_environment()) return comm::Start::without_mpi;
     return needs.mpi_from_threads ? comm::Start::with_mpi : comm::Start::one_thread;
 }
