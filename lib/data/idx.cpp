@@ -122,11 +122,7 @@ ImageSet read_idx_images(const fs::path& file) {
         reader.fail(
             fmt::format("has an unusable header ({} images of {} x {}); copy the file again", count,
                         rows, columns));
-    return {{1, rows, columns},
-            0,
-            reader.read_body(static_cast<std::uint64_t>(count) *
-                             static_cast<std::uint64_t>(rows * columns)),
-            {}};
+    return {{1, rows, columns}, 0, reader.read_body(count * rows * columns), {}};
 }
 
 std::vector<std::uint8_t> read_idx_labels(const fs::path& file) {
@@ -149,15 +145,10 @@ ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file,
     return set;
 }
 
-namespace {
-
-std::string text_of(const ImageShape& shape) {
-    return fmt::format("{} x {} x {}", shape.channels, shape.height, shape.width);
-}
-
-}  // namespace
-
 ImageSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::int64_t classes) {
+    const auto text_of = [](const ImageShape& of) {
+        return fmt::format("{} x {} x {}", of.channels, of.height, of.width);
+    };
     const auto set = [&](std::size_t first) {
         const auto images = plain_or_gz(folder, kIdxNames[first]);
         auto read = read_idx_set(images, plain_or_gz(folder, kIdxNames[first + 1]), classes);

@@ -11,12 +11,12 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "data/formats/cifar100.hpp"
-#include "data/formats/npy.hpp"
-#include "data/formats/tokens.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/idx.hpp"
 #include "data/make/pieces.hpp"
+#include "data/sources/cifar100.hpp"
+#include "data/sources/npy.hpp"
+#include "data/sources/tokens.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
 
@@ -73,9 +73,7 @@ Finding token_file(const std::string& file) {
 template <Finding (*Read)(const std::string& file)>
 Finding on_rank_0(const Job& job) {
     Finding finding;
-    comm::all_or_throw(job.control, [&] {
-        if (job.control.rank() == 0) finding = Read(job.file);
-    });
+    comm::on_root(job.control, [&] { finding = Read(job.file); });
     return finding;
 }
 
@@ -195,9 +193,7 @@ FileVerdict verify_file(comm::Communicator& control, const std::string& file,
     progress.activity("verifying " + file);
     run_check(control, verdict, [&] {
         int kind = 0;
-        comm::all_or_throw(control, [&] {
-            if (control.rank() == 0) kind = kind_of(file);
-        });
+        comm::on_root(control, [&] { kind = kind_of(file); });
         const auto& [name, check] = kKinds.at(comm::from_root(control, kind));
         verdict.kind = name;
         return check({control, progress, file});
@@ -269,9 +265,7 @@ Found files_at(const fs::path& path) {
 std::vector<FileVerdict> verify(comm::Communicator& control, const fs::path& path,
                                 base::ProgressSink& progress) {
     Found found;
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0) found = files_at(path);
-    });
+    comm::on_root(control, [&] { found = files_at(path); });
     std::vector<FileVerdict> verdicts;
     for (const auto& file : comm::from_root(control, found.files))
         verdicts.push_back(verify_file(control, file, progress));

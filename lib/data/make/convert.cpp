@@ -14,10 +14,10 @@
 #include "base/npy_header.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "data/formats/npy.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/make/output_file.hpp"
 #include "data/make/pieces.hpp"
+#include "data/sources/npy.hpp"
 #include "hdf5/file.hpp"
 
 namespace ranklab::data {
@@ -28,8 +28,6 @@ namespace fs = std::filesystem;
 std::string line_of(const std::string& from, const std::string& to, const VolumeShape& written) {
     return fmt::format("{} -> {} {}\n", from, to, base::shape_text(written));
 }
-
-constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own structures
 
 struct Input {
     fs::path path;
@@ -99,8 +97,7 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::D
     const std::int64_t channels = input.shape[0];
     const std::int64_t plane = channels * input.shape[2] * input.shape[3];
     const auto dataset = file.open(input.dataset);
-    std::vector<float> values;
-    std::vector<float> turned;
+    std::vector<float> values, turned;
     ValueScan read, written;
     for_each_piece(control, input.shape, progress, [&](base::Share planes) {
         values.resize(planes.count * plane);
@@ -135,16 +132,12 @@ std::string npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
                         base::ProgressSink& progress) {
     const auto inputs = examine_all(control, spec);
     std::uint64_t bytes = kHeaderBytes;
-    for (const auto& [path, dataset, s] : inputs)
-        bytes +=
-            4 * static_cast<std::uint64_t>(s[0]) * static_cast<std::uint64_t>(s[1] * s[2] * s[3]);
+    for (const auto& [path, dataset, s] : inputs) bytes += 4 * s[0] * s[1] * s[2] * s[3];
     OutputFile output(control, spec.output, spec.force, bytes);
     hdf5::DatasetFile file(output.path(), volume_file(control));
     for (const auto& input : inputs) make_volume(file, input.dataset, input.shape, spec.chunk);
     file.flush();
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0) output.reserve(kHeaderBytes);
-    });
+    comm::on_root(control, [&] { output.reserve(kHeaderBytes); });
     std::vector<std::uint64_t> sums;
     std::string report;
     for (const auto& input : inputs) {
@@ -153,9 +146,7 @@ std::string npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
                           input.shape);
     }
     file.close();
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0) store_checksums(output.path(), inputs, sums);
-    });
+    comm::on_root(control, [&] { store_checksums(output.path(), inputs, sums); });
     output.commit();
     progress.finish();
     return report;
@@ -169,9 +160,7 @@ void copy_out(comm::Communicator& control, const Volume& volume, OutputFile& out
     const auto shape = volume.shape();
     const auto& [channels, depth, height, width] = shape;
     const std::string header = base::npy_header("<f4", {depth, height, width, channels});
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0) out.write(0, std::as_bytes(std::span(header)));
-    });
+    comm::on_root(control, [&] { out.write(0, std::as_bytes(std::span(header))); });
     const std::int64_t plane = height * width;
     std::vector<float> turned;
     check_planes(control, volume, progress, [&](base::Share planes, std::span<const float> values) {
