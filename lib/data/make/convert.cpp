@@ -117,15 +117,6 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::D
     return written.sum;
 }
 
-void store_checksums(const fs::path& path, const std::vector<Input>& inputs,
-                     const std::vector<std::uint64_t>& sums) {
-    auto file = hdf5::File::open_to_change(path);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        hdf5::open_dataset(file.root(), inputs[i].dataset)
-            .set_int("checksum_sum64", std::bit_cast<std::int64_t>(sums[i]));
-    file.close();
-}
-
 }  // namespace
 
 std::string npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
@@ -146,7 +137,13 @@ std::string npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
                           input.shape);
     }
     file.close();
-    comm::on_root(control, [&] { store_checksums(output.path(), inputs, sums); });
+    comm::on_root(control, [&] {
+        auto whole = hdf5::File::open_to_change(output.path());
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            hdf5::open_dataset(whole.root(), inputs[i].dataset)
+                .set_int("checksum_sum64", std::bit_cast<std::int64_t>(sums[i]));
+        whole.close();
+    });
     output.commit();
     progress.finish();
     return report;

@@ -19,8 +19,7 @@
 namespace ranklab::data {
 namespace {
 
-using base::Clock;
-using base::seconds_since;
+using base::Clock, base::seconds_since;
 
 class Crops final : public Source {
   public:
