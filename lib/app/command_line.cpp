@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "app/process.hpp"
+#include "app/templates.hpp"
 #include "app/version.hpp"
 #include "base/log.hpp"
 #include "base/numbers.hpp"
@@ -116,6 +117,26 @@ std::optional<int> answer_early(const CommandGroup& program, const Words& words)
 }
 
 }  // namespace
+
+std::vector<ProgramText> program_texts() {
+    std::vector<ProgramText> all;
+    for (const auto& line : base::split(template_text("commands.txt"), '\n')) {
+        if (line.starts_with("== ")) {
+            const auto bar = line.find('|');
+            all.push_back(
+                {base::trim(line.substr(3, bar - 3)), base::trim(line.substr(bar + 1)), ""});
+        } else if (!all.empty() && !line.empty()) {
+            auto& [command, usage, summary, examples] = all.back();
+            summary.empty() ? summary = line : examples += line + '\n';
+        }
+    }
+    return all;
+}
+
+ProgramText text_of_command(const std::string& command) {
+    const auto all = program_texts();
+    return *std::ranges::find(all, command, &ProgramText::command);
+}
 
 void describe_help(options::Schema& schema) {
     using options::Role;

@@ -20,6 +20,10 @@ struct ProgramText {
     std::string examples = {};  ///< command lines as --help prints them, for 80 columns
 };
 
+/// The texts of all commands, and of one: templates/commands.txt.
+std::vector<ProgramText> program_texts();
+ProgramText text_of_command(const std::string& command);
+
 /// A command, or a sub-command ("data make mnist").
 struct Command {
     ProgramText text;
@@ -56,7 +60,7 @@ int run_verbs(const CommandGroup& program, const Words& words,
               const std::function<int(const Command&, const Words&)>& start = run_plain_command);
 
 /// Returns the first that is given: --threads, `fallback` (0: none), OMP_NUM_THREADS; else 0, which
-/// means the cores of the rank's cpuset, as far as its cgroup allows.
+/// means the cores of the rank's cpuset, or fewer if its cgroup has a CPU quota.
 int threads_of(const std::optional<int>& asked, int fallback = 0);
 
 Words arguments_of(int argc, char** argv);

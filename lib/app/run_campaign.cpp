@@ -105,12 +105,8 @@ int cancel(const Campaign& of, const CampaignRequest&) {
 using Work = int(const Campaign&, const CampaignRequest&);
 
 // `flag`: "--json", "--dry-run", or "" for none.
-Command command_of(const std::string& verb, const char* summary, Work* work,
-                   std::string_view flag) {
-    Command command{{"campaign " + verb, "FILE.ini", summary,
-                     fmt::format("  ranklab campaign {} configs/campaigns/proposal.ini\n", verb)},
-                    {},
-                    [work](const options::Options& given, const Words&) {
+Command command_of(const char* name, Work* work, std::string_view flag) {
+    Command command{text_of_command(name), {}, [work](const options::Options& given, const Words&) {
                         return work(campaign::read_campaign(given.positional().front()),
                                     given.fields<CampaignRequest>());
                     }};
@@ -127,18 +123,11 @@ CommandGroup program() {
         "campaign",
         "Measures the sweeps of an INI file, here or as jobs of Slurm.",
         "FILE.ini",
-        {command_of("plan", "Lists the jobs with nodes, ranks, runs and time. Starts nothing.",
-                    plan, "--json"),
-         command_of("run", "Starts the missing runs of the sweeps here, by mpirun.", run,
-                    "--dry-run"),
-         command_of("submit", "Submits the jobs that lack runs to Slurm.", submit, "--dry-run"),
-         command_of("status", "Shows how many runs are stored, and which jobs are queued.", status,
-                    "--json"),
-         command_of("resume", "Starts the missing runs, as run or submit does.", resume,
-                    "--dry-run"),
-         command_of("cancel", "Cancels the campaign's jobs in Slurm's queue.", cancel, ""),
-         command_of("collect", "Shows the tables of the stored runs and writes FOLDER/page.html.",
-                    collect, "")}};
+        {command_of("campaign plan", plan, "--json"), command_of("campaign run", run, "--dry-run"),
+         command_of("campaign submit", submit, "--dry-run"),
+         command_of("campaign status", status, "--json"),
+         command_of("campaign resume", resume, "--dry-run"),
+         command_of("campaign cancel", cancel, ""), command_of("campaign collect", collect, "")}};
 }
 
 // Puts the verb first: `ranklab campaign FILE` means plan, and `FILE status` means status.

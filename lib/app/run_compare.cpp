@@ -14,21 +14,6 @@
 namespace ranklab::app {
 namespace {
 
-const ProgramText kText{
-    "compare", "A B [options]",
-    "Is B different from A? A and B are results files, or labels or revisions (label:TEXT, "
-    "rev:HEX) of the runs\n"
-    "of one file (--file). Each side needs at least 5 runs, better 9 or more, A and B alternating.",
-    "  ranklab compare old.h5 new.h5                                 two files\n"
-    "  ranklab compare label:before label:after\n"
-    "      two labels in results/ranklab.h5\n"
-    "  ranklab compare --file ci.h5 rev:1a2b3c rev:4d5e6f            two revisions\n"
-    "  ranklab compare old.h5 new.h5 --fail-on-regression 5%\n"
-    "      a gate: exit 4 if B is worse by 5 %\n"
-    "  ranklab compare old.h5 new.h5 --ignore hosts --format markdown\n"
-    "Exit codes here: 4 a regression (--fail-on-regression), 2 also runs that cannot\n"
-    "be compared, 7 no verdict (no usable run, or --strict).\n"};
-
 struct CompareSettings {
     std::string file = "results/ranklab.h5", format = "text";
     Words where, ignore, measure;
@@ -118,7 +103,7 @@ options::Schema rows() {
 }  // namespace
 
 int run_compare(int argc, char** argv) {
-    return run_plain_program(argc, argv, {kText, rows(), show});
+    return run_plain_program(argc, argv, {text_of_command("compare"), rows(), show});
 }
 
 }  // namespace ranklab::app

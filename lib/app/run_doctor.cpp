@@ -18,19 +18,13 @@
 #include "host/load.hpp"
 #include "report/frame/frame.hpp"
 #include "vocabulary/settings.hpp"
+#include "vocabulary/tables.hpp"
 
 namespace ranklab::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using vocabulary::CommonSettings;
-
-const ProgramText kText{"doctor", "[options]",
-                        "Shows what is wrong with the launch and the remedy, each rank's "
-                        "placement, the libraries and the GPUs.",
-                        "  ranklab doctor                      this process alone\n"
-                        "  mpirun -n 2 ranklab doctor          as the job would be started\n"
-                        "  srun -n 8 ranklab doctor --threads 4\n"};
 
 constexpr std::size_t kMostRows = 8;  // fit on one screen
 constexpr auto kLook = std::chrono::milliseconds(1100);
@@ -53,8 +47,7 @@ const char* text_of(const host::Check& check) {
 }
 
 void print_checks(const std::vector<host::Check>& checks) {
-    report::Frame table;
-    table.columns = {{.name = "check", .role = report::Role::key}, {.name = "result"}};
+    report::Frame table{.columns = report::columns_of("check* | result")};
     std::string findings;
     for (const auto& check : checks) {
         table.rows.push_back({{check.id, text_of(check)}, {}});
@@ -70,11 +63,8 @@ std::string gpu_of(const host::Placement& p) {
 }
 
 void print_ranks(const std::vector<host::Placement>& placements, bool all) {
-    report::Frame table;
-    for (const char* name : {"rank", "local", "host", "cores", "threads", "cpus", "numa", "gpu"})
-        table.columns.push_back(
-            {.name = name,
-             .role = table.columns.size() < 3 ? report::Role::key : report::Role::derived});
+    report::Frame table{.columns = report::columns_of(
+                            "rank* | local* | host* | cores | threads | cpus | numa | gpu")};
     const std::size_t rows = all ? placements.size() : std::min(kMostRows, placements.size());
     for (std::size_t i = 0; i < rows; ++i) {
         const auto& p = placements[i];
@@ -195,11 +185,12 @@ int run_doctor(int argc, char** argv) {
               "check that all hosts see the folder of this results file; none: no check")
         .flag("verbose", &CommonSettings::verbose,
               "also show every rank, the libraries, facts of the host and variables")
-        .excludes({.other = "json", .because = "JSON has everything"})
         .flag("json", &CommonSettings::json,
               "print everything as one JSON object on stdout instead of text");
+    vocabulary::relate(schema, "doctor");
     describe_help(schema);
-    return run_mpi_program({.command = {kText, schema}, .work = examine}, arguments_of(argc, argv));
+    return run_mpi_program({.command = {text_of_command("doctor"), schema}, .work = examine},
+                           arguments_of(argc, argv));
 }
 
 }  // namespace ranklab::app

@@ -16,24 +16,10 @@
 #include "report/predict/curve.hpp"
 #include "report/predict/mechanism.hpp"
 #include "results/result_file.hpp"
+#include "vocabulary/tables.hpp"
 
 namespace ranklab::app {
 namespace {
-
-const ProgramText kText{
-    "predict", "[FILE] [options]",
-    "Forecasts the time on more ranks from stored runs, with 95 % intervals, or says why not and "
-    "which runs would help. FILE: results/ranklab.h5 by default.",
-    "  ranklab predict results/ranklab.h5 --to 8,64\n"
-    "      from its longest scaling curve\n"
-    "  ranklab predict --where model=resnet18 --scaling weak\n"
-    "      twice and four times the largest\n"
-    "  ranklab predict --points times.csv --to 64 --format json\n"
-    "      columns ranks,time_s\n"
-    "  ranklab predict --by mechanism --to 64 --bucket-cap-mb 5\n"
-    "      a step, simulated from its parts\n"
-    "  ranklab predict --validate\n"
-    "      how well it does on published curves\n"};
 
 using namespace options::marks;
 using report::predict::WhatIf;
@@ -85,13 +71,6 @@ report::model::ChosenRuns chosen_runs(const PredictSettings& asked) {
     return runs;
 }
 
-report::predict::Measured measured_of(const PredictSettings& asked) {
-    auto found = asked.points ? report::predict::read_points(*asked.points, scaling_of(asked))
-                              : report::predict::points_of(chosen_runs(asked), scaling_of(asked));
-    if (asked.ranks_per_node) found.per_node = base::real(*asked.ranks_per_node);
-    return found;
-}
-
 std::vector<report::model::PublishedCurve> published_curves() {
     return report::model::read_published_curves(reference_folder() /
                                                 report::model::kPublishedCurves);
@@ -113,7 +92,10 @@ std::string mechanism_text(const PredictSettings& asked) {
 }
 
 std::string forecast_text(const PredictSettings& asked) {
-    const auto measured = measured_of(asked);
+    auto measured = asked.points
+                        ? report::predict::read_points(*asked.points, scaling_of(asked))
+                        : report::predict::points_of(chosen_runs(asked), scaling_of(asked));
+    if (asked.ranks_per_node) measured.per_node = base::real(*asked.ranks_per_node);
     const auto found =
         report::predict::predict(measured, report::model::sources_of(published_curves()),
                                  targets(asked, measured.points.back().ranks), asked.force);
@@ -179,9 +161,7 @@ options::Schema rows() {
         .flag("force", &S::force,
               "also forecast beyond 4 times the largest point (by mechanism: 64 times)")
         .flag("validate", &S::validate,
-              "forecast the published curves from a quarter of their scale, and print the errors")
-        .excludes({.other = "format", .values = {"json"}, .because = "--validate writes tables"})
-        .excludes_each({"points"}, "--validate forecasts the published curves, not your points");
+              "forecast the published curves from a quarter of their scale, and print the errors");
     schema.section("From what")
         .texts("where", {&S::where, kEssential}, "CONDITION",
                "only runs that meet this condition, as in ranklab report; may be given several "
@@ -189,13 +169,7 @@ options::Schema rows() {
         .text("label", &S::label, "TEXT", "only runs of exactly this --label")
         .text("points", {&S::points, kEssential}, "FILE.csv",
               "a CSV of points instead of runs: columns ranks, time_s or rate, optionally low and "
-              "high (of a 95 % interval) and nodes; rows of equal ranks are repetitions")
-        .excludes_each({"where", "label"}, "points come from a file, not from runs")
-        .excludes_each({"accumulate", "bucket-cap-mb", "precision", "sync", "batch-size", "zero"},
-                       "points are forecast by curve")
-        .excludes({.other = "by",
-                   .values = {"mechanism"},
-                   .because = "--by mechanism simulates stored runs"});
+              "high (of a 95 % interval) and nodes; rows of equal ranks are repetitions");
     schema.integer("ranks-per-node", &S::ranks_per_node, {1, kMost},
                    "ranks that one node holds (default: as the points or runs say)");
     schema.section("What if")
@@ -211,13 +185,14 @@ options::Schema rows() {
     schema.section("How").choice("format", {&S::format, kEssential},
                                  {"text", "json", "csv", "markdown"}, "output format");
     schema.text("output", &S::output, "FILE", kReportOutputHelp);
+    vocabulary::relate(schema, "predict");
     return schema;
 }
 
 }  // namespace
 
 int run_predict(int argc, char** argv) {
-    return run_plain_program(argc, argv, {kText, rows(), show});
+    return run_plain_program(argc, argv, {text_of_command("predict"), rows(), show});
 }
 
 }  // namespace ranklab::app

@@ -24,6 +24,7 @@
 #include "report/page/parts.hpp"
 #include "results/result_file.hpp"
 #include "vocabulary/measurements.hpp"
+#include "vocabulary/tables.hpp"
 
 namespace ranklab::app {
 namespace {
@@ -32,31 +33,6 @@ namespace fs = std::filesystem;
 using namespace options::marks;
 using report::model::ChosenRuns;
 using report::model::Sink;
-
-const ProgramText kText{
-    "report", "[FILE] [options]",
-    "Shows what a results file holds: for a person, or for a program. FILE: results/ranklab.h5 by "
-    "default.",
-    "  ranklab report\n"
-    "      the newest runs, and the last one\n"
-    "  ranklab report results/ranklab.h5 --run ID           one run\n"
-    "  ranklab report results/ranklab.h5 --where model=mnist-cnn \\\n"
-    "      --where 'ranks>=2' --group-by ranks,sync\n"
-    "      a row for each, with speedup and efficiency\n"
-    "  ranklab report results/ranklab.h5 --group-by ranks --format markdown \\\n"
-    "      --output scaling.md\n"
-    "  ranklab report results/ranklab.h5 --format json      everything, for a program\n"
-    "  ranklab report results/ranklab.h5 --label night --format gbench\n"
-    "      for Google Benchmark's compare.py\n"
-    "  ranklab report results/ranklab.h5 --last 1 --format chrome-trace \\\n"
-    "      --output steps.json\n"
-    "      for Perfetto\n"
-    "  ranklab report results/ranklab.h5 --why\n"
-    "      what limits the newest training run\n"
-    "  ranklab report results/ranklab.h5 --history --fail-on-regression 5%\n"
-    "      since when it is slower, and what changed; exit 4 if it is\n"
-    "  ranklab report results/ranklab.h5 --plots plots\n"
-    "      every figure, drawn by gnuplot\n"};
 
 constexpr std::string_view kPhases = "phases";  // a word of --measure
 constexpr std::size_t kListed = 12;             // runs in a list; more would hide the text below it
@@ -294,79 +270,57 @@ options::Schema rows() {
         .text("label", {&S::label, kEssential}, "TEXT", "only runs of exactly this --label")
         .integer("last", {&S::last, kEssential}, 1,
                  "only the last N of the runs that the other options select");
-    schema
-        .flag("why", {&S::why, kEssential},
-              "what limits the newest training run (or the one of --run), and what to try")
-        .needs({.other = "format", .values = {"text", "json"}})
-        .excludes_each({"group-by", "measure", "plots"});
+    schema.flag("why", {&S::why, kEssential},
+                "what limits the newest training run (or the one of --run), and what to try");
     schema.section("Tables")
         .text("group-by", {&S::group_by, kEssential}, "KEY[,KEY]",
               "one row per combination of these keys' values instead of a list of runs, with "
               "medians and intervals; with `ranks`, `threads` or `workers` among the keys also "
               "speedup and efficiency per core. --format extrap: the parameters (default: "
               "ranks, written as p)")
-        .needs(
-            {.other = "format", .values = {"text", "markdown", "json", "extrap", "latex", "csv"}})
-        .excludes({.other = "plots"})
         .text("ignore", &S::ignore, "KEY[,KEY]",
               "pool runs although they differ in these surroundings (hosts, host.cpu, "
               "git_revision, host.*); by default runs that differ have separate rows")
         .formerly("allow")
-        .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
-        .excludes({.other = "plots"})
         .text("measure", {&S::measure, kEssential}, "NAME[,NAME]",
               "measurements to show; phases: all phases of the step (default: those of "
-              "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps that the runs have)")
-        .needs({.other = "format", .values = {"text", "markdown", "json", "latex", "csv"}})
-        .excludes({.other = "plots"});
+              "throughput_samples_per_s, step_time_s, job_time_s, write_MiBps that the runs have)");
     schema.section("History")
         .flag("history", {&S::history, kEssential},
               "the runs of each configuration in the order of time: since when is it slower or "
               "faster, and what changed with it")
-        .needs({.other = "format", .values = {"text", "markdown", "json", "csv"}})
-        .excludes_each({"why", "group-by", "plots", "proposal", "against-published"})
         .text("min-effect", &S::min_effect, "P%",
               fmt::format("history: the smallest step to name (default: {:g}%)",
                           100 * stats::kMinStep))
-        .needs({.other = "history"})
         .text("fail-on-regression", &S::fail_on_regression, "P%",
               "history: exit with 4 if the newest runs are worse by this much than those before "
               "the newest step")
-        .needs({.other = "history"})
-        .choice("expect", &S::expect, {"daily"}, "history: name days without a valid run")
-        .needs({.other = "history"});
+        .choice("expect", &S::expect, {"daily"}, "history: name days without a valid run");
     schema.section("Scaling")
         .flag("proposal", {&S::proposal, kEssential},
               "a scaling section for a proposal, as HTML or by --format markdown, latex")
-        .needs({.other = "format", .values = {"text", "html", "markdown", "latex"}})
-        .excludes_each({"plots", "group-by", "measure", "against-published"})
         .text(
             "centre", &S::centre, "NAME",
             "proposal: use the efficiency threshold of this computing centre (configs/centres.ini)")
-        .needs({.other = "proposal"})
         .integer("planned-steps", &S::planned_steps, 1,
                  "proposal: the node-hours of N steps at the largest scale above the threshold")
-        .needs({.other = "proposal"})
         .flag("against-published", {&S::against_published, kEssential},
-              "compare your scaling over ranks with published curves of the same kind")
-        .needs({.other = "format", .values = {"text", "csv"}})
-        .excludes_each({"plots", "group-by", "measure"});
+              "compare your scaling over ranks with published curves of the same kind");
     schema.section("How")
         .choice("format", {&S::format, kEssential}, format_names(), "output format")
         .flag("verbose", {&S::verbose, kEssential}, "text: all measurements and tables of the run")
-        .integer("trace-steps", &S::trace_steps, 1, "chrome-trace: at most N steps of each run")
-        .needs({.other = "format", .values = {"chrome-trace"}});
+        .integer("trace-steps", &S::trace_steps, 1, "chrome-trace: at most N steps of each run");
     schema.text("output", {&S::output, kEssential}, "FILE", kReportOutputHelp)
         .text("plots", {&S::plots, kEssential}, "DIR",
-              "draw every figure into DIR (gnuplot), as svg, pdf and png, with its numbers")
-        .excludes({.other = "format", .because = "--plots draws figures, no report"});
+              "draw every figure into DIR (gnuplot), as svg, pdf and png, with its numbers");
+    vocabulary::relate(schema, "report");
     return schema;
 }
 
 }  // namespace
 
 int run_report(int argc, char** argv) {
-    return run_plain_program(argc, argv, {kText, rows(), show});
+    return run_plain_program(argc, argv, {text_of_command("report"), rows(), show});
 }
 
 }  // namespace ranklab::app

@@ -106,10 +106,10 @@ std::string export_some(const ResultsSettings& asked) {
 }
 
 // The work returns the text for stdout.
-Command command_of(ProgramText text, options::Schema schema,
+Command command_of(const char* name, options::Schema schema,
                    std::string (*work)(const ResultsSettings&)) {
     describe_help(schema);
-    return {std::move(text), std::move(schema), [work](const auto& given, const Words&) {
+    return {text_of_command(name), std::move(schema), [work](const auto& given, const Words&) {
                 auto asked = given.template fields<ResultsSettings>();
                 asked.files = given.positional();
                 print_whole(work(asked));
@@ -132,27 +132,10 @@ CommandGroup program() {
     return {"results",
             "Lists, checks, merges and exports the runs of results files.",
             "FILE...",
-            {command_of({"results list", "FILE [--where CONDITION]...",
-                         "Lists the runs of a results file, one row each.",
-                         "  ranklab results list results/ranklab.h5\n"
-                         "  ranklab results list results/ranklab.h5 --where model=resnet50 \\\n"
-                         "      --where 'ranks>=4'\n"},
-                        where, list),
-             command_of({"results check", "FILE...",
-                         "Reads all data of every run; exit 3 if a run is damaged.",
-                         "  ranklab results check results/ranklab.h5\n"},
-                        options(kMostFiles, 1), check),
-             command_of({"results merge", "OUT FILE...",
-                         "Adds the runs of the files to OUT, each id once.",
-                         "  ranklab results merge all.h5 cluster_a.h5 cluster_b.h5\n"
-                         "  ranklab results merge results/ranklab.h5 results/ranklab.h5.2*.h5\n"
-                         "      # runs that were set apart\n"},
-                        options(kMostFiles, 2).append(wait), merge),
-             command_of({"results export", "FILE --output NEW.h5 [--where CONDITION]...",
-                         "Writes chosen runs to a new file.",
-                         "  ranklab results export results/ranklab.h5 --output paper.h5 \\\n"
-                         "      --where label=paper --where valid=1\n"
-                         "  ranklab results export broken.h5 --output saved.h5 --skip-damaged\n"},
+            {command_of("results list", where, list),
+             command_of("results check", options(kMostFiles, 1), check),
+             command_of("results merge", options(kMostFiles, 2).append(wait), merge),
+             command_of("results export",
                         options::Schema(where)
                             .text("output", &S::output, "NEW.h5",
                                   "the file to write, which must not exist")

@@ -35,14 +35,15 @@ int list_names(const std::string& program) {
     return listed.code < 0 ? static_cast<int>(base::ExitCode::internal) : listed.code;
 }
 
-// A label that is equal for equal options, so that a restarted sweep finds its stored runs.
-std::string default_label(const std::string& program, Words words) {
-    std::erase_if(words, [](const auto& word) { return word == "--dry-run" || word == "--quiet"; });
-    return fmt::format("sweep-{}-{:06x}", program,
-                       base::fingerprint(base::shell_quote(words)) & 0xffffffU);
+// A label that is equal for equal options of the runs, so that a sweep finds its stored runs.
+std::string default_label(campaign::SweepRequest request) {
+    request.own.dry_run = request.own.quiet = false;
+    return fmt::format(
+        "sweep-{}-{:06x}", request.program,
+        base::fingerprint(base::shell_quote(campaign::words_of(request))) & 0xffffffU);
 }
 
-int sweep(const std::string& program, const options::Options& words_given, const Words& words) {
+int sweep(const std::string& program, const options::Options& words_given) {
     const auto asked = words_given.fields<campaign::SweepSettings>();
     if (asked.list) return list_names(program);
     const auto given =
@@ -50,8 +51,8 @@ int sweep(const std::string& program, const options::Options& words_given, const
             ? words_given.with_config(*asked.config, options::ini_text(*asked.config, {"config"}))
             : words_given;
     const auto request = campaign::request_of(program, given);
-    auto plan =
-        campaign::plan_sweep(request, campaign::this_machine(), default_label(program, words));
+    given.check_relations(request.own, request.race);
+    auto plan = campaign::plan_sweep(request, campaign::this_machine(), default_label(request));
     plan.inputs_hash = campaign::inputs_hash(request);
     if (request.own.dry_run) {
         print_whole(campaign::dry_run_text(plan));
@@ -59,9 +60,11 @@ int sweep(const std::string& program, const options::Options& words_given, const
     }
     refuse_several_processes();
     const base::StopSignals signals;
-    const int code =
-        campaign::run_missing(plan, request.own.quiet ? [](const std::string&) {} : print_progress);
-    print_whole(campaign::table_text(plan));
+    const campaign::Say say = request.own.quiet ? [](const std::string&) {} : print_progress;
+    const auto [code, verdict] = request.race.race
+                                     ? campaign::run_race(plan, request.race, say)
+                                     : std::pair(campaign::run_missing(plan, say), std::string());
+    print_whole(campaign::table_text(plan, {}, verdict));
     return code;
 }
 
@@ -77,9 +80,7 @@ int run_sweep(int argc, char** argv) {
                          program),
              examples_of(program)},
             campaign::sweep_options(program),
-            [program](const auto& given, const Words& words) {
-                return sweep(program, given, words);
-            }});
+            [program](const auto& given, const Words&) { return sweep(program, given); }});
         describe_help(verb.schema);
     }
     return run_verbs(all, arguments_of(argc, argv));

@@ -17,17 +17,6 @@ namespace {
 
 using campaign::VetReport;
 
-const ProgramText kText{
-    "vet", "[options]",
-    "Finds the node, GPU or link of this allocation that is slower than the others, or than in "
-    "earlier vets of the file. Starts train, io and comm on all nodes at once, by mpirun or srun, "
-    "and again where one stands out.",
-    "  salloc -N 16 ranklab vet                    one rank on each node\n"
-    "  salloc -N 16 ranklab vet --ranks-per-node 4 one rank for each GPU\n"
-    "  ranklab vet --ranks 4                       four ranks of this host\n"
-    "Exit codes here: 4 a node or link stands out, or a node does not answer. One\n"
-    "node is compared with its own past only: exit 0.\n"};
-
 std::string text_of(const VetReport& report, const std::string& output) {
     using report::formats::screen_line;
     constexpr std::size_t kMost = 12;  // fit on a screen
@@ -94,7 +83,7 @@ int work(const options::Options& given, const Words& /*words*/) {
 }  // namespace
 
 int run_vet(int argc, char** argv) {
-    return run_plain_program(argc, argv, {kText, campaign::vet_options(), work});
+    return run_plain_program(argc, argv, {text_of_command("vet"), campaign::vet_options(), work});
 }
 
 }  // namespace ranklab::app

@@ -96,7 +96,7 @@ class TerminalProgress final : public base::ProgressSink {
     double afterwards_s_ = 0;
     std::string unknown_;
     Clock::time_point last_shown_, last_sign_, activity_began_, last_told_;
-    std::int64_t last_done_ = -1;        // of the counted work
+    std::int64_t last_done_ = -1;        // `done` of the last update(); -1: none
     std::int64_t done_ = 0, total_ = 0;  // of the activity; total_ 0: not counted
 };
 

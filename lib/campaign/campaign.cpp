@@ -112,7 +112,8 @@ struct Workload {
 
 // The options of a sweep without those that a campaign's section may not have.
 Schema sweep_keys(const std::string& program) {
-    const Texts elsewhere{"output", "launcher", "dry-run", "config"};
+    const Texts elsewhere{"output", "launcher", "dry-run",    "config",
+                          "race",   "budget",   "min-effect", "write-config"};
     const Schema all = sweep_options(program);
     Schema keys;
     for (const auto& option : all.all())

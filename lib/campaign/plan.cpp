@@ -62,6 +62,20 @@ Schema own_rows(const std::string& program) {
                 "work per rank (batch-size; files count per rank)")
         .integer("repeat", {&S::repeat, kEssential}, {1, 1000},
                  "how often to start each combination; 6 or more give intervals")
+        .flag(
+            "race", {&RaceSettings::race, kEssential, Role::request},
+            "name the best combination for few starts: 2 of each, then repeats only of those that "
+            "may still be the best (comm: by the first operation's largest message)")
+        .excludes({.other = "repeat"})
+        .text("min-effect", {&RaceSettings::min_effect, kEssential, Role::request}, "P%",
+              "combinations within this of each other are as good")
+        .needs({.other = "race"})
+        .integer("budget", {&RaceSettings::budget, kEssential, Role::request}, {1, 1'000'000},
+                 "most starts of a race (default: 6 of each combination)")
+        .needs({.other = "race"})
+        .text("write-config", {&RaceSettings::write_config, kEssential, Role::request}, "FILE",
+              "write the best combination as an INI file for the program's --config")
+        .needs({.other = "race"})
         .choice("launcher", &S::launcher, {"auto", "mpirun", "srun"},
                 "auto: srun inside an allocation of Slurm, else mpirun")
         .text("launcher-options", &S::launcher_options, "WORDS",
@@ -76,7 +90,7 @@ Schema own_rows(const std::string& program) {
               "identifies the sweep's runs (default: a name that follows from the options)")
         .integer("seed", &S::seed, {0, options::kWholeNumbers},
                  "seed of the points' order and of the program")
-        .real("time-limit", &S::time_limit, 0.001, "time limit of each start, in seconds of work")
+        .real("time-limit", &S::time_limit, 0.001, "seconds of work after which a started run ends")
         .in("seconds")
         .text("config", {&S::config, kEssential}, "FILE",
               "INI file of these options; the command line overrides it")
@@ -138,7 +152,9 @@ std::vector<Dimension> dimensions_of(const SweepRequest& request) {
     const Schema rows = rows_of(request.program);
     std::vector<Dimension> all;
     for (const auto& [name, text] : request.passed)
-        all.push_back({name, is_list(rows.at(name)) && !std::filesystem::exists(text)
+        all.push_back({name, (is_list(rows.at(name)) ||
+                              (request.race.race && name == vocabulary::setting::kStrategy)) &&
+                                     !std::filesystem::exists(text)
                                  ? distinct(text)
                                  : Texts{text}});
     if (request.own.threads)
@@ -346,6 +362,17 @@ std::vector<Point> points_of(const Sweep& sweep, const SweepRequest& request,
     return points;
 }
 
+void check_race(const Sweep& sweep, const RaceSettings& race) {
+    const int least = 2 * static_cast<int>(sweep.points.size());
+    options::fraction("min-effect", race.min_effect);
+    if (least < 4 || sweep.strategies == "all")
+        throw base::OptionError(
+            "--race compares values; give several (--threads 1,2; of io also --strategy a,b)");
+    if (race.budget.value_or(least) < least)
+        throw base::OptionError(fmt::format(
+            "--budget has less than 2 starts of each combination; give {} or more", least));
+}
+
 }  // namespace
 
 Launch launch_of(const SweepSettings& own, const Machine& machine) {
@@ -399,7 +426,7 @@ Schema sweep_options(const std::string& program) {
 }
 
 SweepRequest request_of(const std::string& program, const Options& given) {
-    return {program, given.fields<SweepSettings>(), given.unbound()};
+    return {program, given.fields<SweepSettings>(), given.unbound(), given.fields<RaceSettings>()};
 }
 
 std::string inputs_hash(const SweepRequest& request) {
@@ -426,7 +453,7 @@ Sweep plan_sweep(const SweepRequest& request, const Machine& machine,
     Sweep sweep{.program = request.program,
                 .label = own.label.value_or("").empty() ? default_label : *own.label,
                 .output = own.output,
-                .repeat = own.repeat,
+                .repeat = request.race.race ? 2 : own.repeat,
                 .seed = static_cast<std::uint64_t>(own.seed),
                 .limit_s = own.time_limit.value_or(0),
                 .fits = own.fits,
@@ -437,6 +464,7 @@ Sweep plan_sweep(const SweepRequest& request, const Machine& machine,
                                .fields<StorageSettings>()
                                .strategy;
     sweep.points = points_of(sweep, request, rank_counts, dimensions);
+    if (request.race.race) check_race(sweep, request.race);
     sweep.launch.bound = std::ranges::all_of(
         sweep.points, [&](const Point& point) { return fits(machine, point.need); });
     sweep.keys = keys_of(sweep, rank_counts, dimensions);

@@ -84,11 +84,20 @@ struct SweepSettings {
     bool dry_run = false, quiet = false, list = false;
 };
 
+/// Options of run_race().
+struct RaceSettings {
+    bool race = false;
+    std::string min_effect = "3%";
+    std::optional<int> budget;  ///< starts in all
+    std::optional<std::string> write_config;
+};
+
 /// A sweep as the user asks for it.
 struct SweepRequest {
     std::string program;
     SweepSettings own;
     Settings passed;  ///< the program's options: a value, or several separated by commas
+    RaceSettings race = {};
 };
 
 /// One combination of options, and the command that measures it.

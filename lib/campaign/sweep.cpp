@@ -16,7 +16,6 @@
 #include "report/formats/formats.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
-#include "results/result_file.hpp"
 #include "stats/difference.hpp"
 
 namespace ranklab::campaign {
@@ -32,24 +31,6 @@ bool stands(int code) {
 
 bool is_whole(const Run& run) {
     return run.valid && stands(run.exit_code) && run.cut_short().empty();
-}
-
-// Looks at the stored whole runs of the points.
-void visit_runs(const Sweep& sweep, results::Detail detail,
-                const std::function<void(std::size_t point, const Run&)>& look) {
-    if (!fs::exists(sweep.output)) return;
-    const auto wanted = [&](const Run& run) {
-        return run.label == sweep.label && run.command == sweep.program && is_whole(run) &&
-               run.setting("inputs-hash") == sweep.inputs_hash;
-    };
-    results::ResultFile(sweep.output).visit(detail, wanted, [&](const Run& run) {
-        for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-            const auto& [name, words, need] = sweep.points[i];
-            if (run.hosts.size() == static_cast<std::size_t>(need.ranks) &&
-                run.argv == "ranklab " + base::shell_quote(words))
-                look(i, run);
-        }
-    });
 }
 
 // Complete repetitions of a point; a start of io makes one run per strategy.
@@ -201,6 +182,13 @@ report::model::GroupQuery query_of(const Sweep& sweep, const std::vector<std::st
             ignore};
 }
 
+std::string plain_table(const report::Frame& all) {
+    auto columns = all.all(report::Role::key);
+    columns.push_back(all.find("runs"));
+    std::ranges::copy(all.all(report::Role::measured), std::back_inserter(columns));
+    return '\n' + report::text_of(all.select(columns)) + '\n';
+}
+
 // The verdicts on the rows whose ranks take at most the memory of --fits.
 std::string fits_text(const Sweep& sweep, const Groups& groups,
                       const std::vector<std::string>& ignore) {
@@ -264,12 +252,27 @@ int run_missing(const Sweep& sweep, const Say& say) {
     return code != 0 || left == 0 ? code : base::number_of(base::ExitCode::environment);
 }
 
-Outcome run_each(const Sweep& sweep, const Say& say) {
+Outcome run_tasks(const Sweep& sweep, const std::vector<Task>& tasks, const Say& say) {
     Conduct conduct(sweep, say);
-    std::vector<Task> tasks;
-    for (std::size_t point = 0; point < sweep.points.size(); ++point) tasks.push_back({point});
     conduct.start(tasks);
     return conduct.outcome();
+}
+
+void visit_runs(const Sweep& sweep, results::Detail detail,
+                const std::function<void(std::size_t point, const Run&)>& look) {
+    if (!fs::exists(sweep.output)) return;
+    const auto wanted = [&](const Run& run) {
+        return run.label == sweep.label && run.command == sweep.program && is_whole(run) &&
+               run.setting("inputs-hash") == sweep.inputs_hash;
+    };
+    results::ResultFile(sweep.output).visit(detail, wanted, [&](const Run& run) {
+        for (std::size_t i = 0; i < sweep.points.size(); ++i) {
+            const auto& [name, words, need] = sweep.points[i];
+            if (run.hosts.size() == static_cast<std::size_t>(need.ranks) &&
+                run.argv == "ranklab " + base::shell_quote(words))
+                look(i, run);
+        }
+    });
 }
 
 std::optional<report::model::Groups> groups_of(const Sweep& sweep,
@@ -283,11 +286,15 @@ std::optional<report::model::Groups> groups_of(const Sweep& sweep,
     return report::model::Groups(runs, query_of(sweep, ignore));
 }
 
-std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore) {
+std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore,
+                       const std::string& verdict) {
     const auto groups = groups_of(sweep, ignore);
-    if (!groups) return "";
+    if (!groups) return verdict;
+    const auto answer =
+        verdict.empty() ? report::formats::groups_text(*groups) + fits_text(sweep, *groups, ignore)
+                        : plain_table(groups->table()) + verdict;
     const std::string file = base::shell_path(sweep.output.string());
-    return report::formats::groups_text(*groups) + fits_text(sweep, *groups, ignore) +
+    return answer +
            report::formats::screen_line("stored", fmt::format("{} as {}", file, sweep.label)) +
            fmt::format("  {:<14}ranklab report {} --label {} --group-by {}\n", "next", file,
                        base::shell_quote({sweep.label}), base::join(sweep.keys, ","));

@@ -8,6 +8,7 @@
 
 #include "campaign/plan.hpp"
 #include "report/model/groups.hpp"
+#include "results/result_file.hpp"
 
 namespace ranklab::campaign {
 
@@ -30,15 +31,24 @@ struct Outcome {
     int code = 0;  ///< of the first failed start, or 128 + a signal's number
     std::vector<std::string> failures = {};  ///< the points that failed, and how
 };
-/// Starts each point once, in their order, whatever is stored.
-Outcome run_each(const Sweep& sweep, const Say& say);
+/// Starts these repetitions in this order, whatever is stored.
+Outcome run_tasks(const Sweep& sweep, const std::vector<Task>& tasks, const Say& say);
+/// Looks at the stored whole runs of the points, in the order stored.
+void visit_runs(const Sweep& sweep, results::Detail detail,
+                const std::function<void(std::size_t point, const results::Run&)>& look);
 
 /// The stored whole runs of the sweep; nothing if there are none.
 std::optional<report::model::Groups> groups_of(const Sweep& sweep,
                                                const std::vector<std::string>& ignore);
 
-/// The table of the points with speedup and efficiency, and the verdict. `ignore`: surroundings
-/// that may differ within a point.
-std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore = {});
+/// Starts each point twice, then those that may still be the best (stats::standing_of), within
+/// race.budget; stored runs count. Compares times per sample, value (io) or call (comm). Returns
+/// the exit code of run_missing(), and the verdict. Throws what run_missing() throws.
+std::pair<int, std::string> run_race(const Sweep& sweep, const RaceSettings& race, const Say& say);
+
+/// The table of the points with speedup, efficiency and their verdict; or with `verdict` instead.
+/// `ignore`: surroundings that may differ within a point.
+std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore = {},
+                       const std::string& verdict = "");
 
 }  // namespace ranklab::campaign

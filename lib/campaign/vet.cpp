@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -31,7 +32,7 @@ using Texts = std::vector<std::string>;
 constexpr std::string_view kLabel = "vet-";
 constexpr std::size_t kLastVets = 5, kMostRounds = 64;
 constexpr double kFound = 0.10, kUsualSpread = 0.05;  // what is to be found, at which spread
-// Chances: of any suspect without a slow row, and then of its confirmation (FleetTest::alpha).
+// The chance of any suspect without a slow row. Its confirmation has the chance FleetTest::alpha.
 constexpr double kSuspicion = 0.2;
 constexpr double kPastStarts = 20;  // a comparison with the past is not confirmed: 1 % in all
 constexpr std::size_t kStepsARound = 2;
@@ -149,7 +150,9 @@ struct Vetting {
     }
 
     void measure(const Say& say) {
-        auto [code, failures] = run_each(sweep, say);
+        std::vector<Task> tasks;
+        for (std::size_t point = 0; point < sweep.points.size(); ++point) tasks.push_back({point});
+        auto [code, failures] = run_tasks(sweep, tasks, say);
         if (const int signal = base::StopSignals::received(); signal != 0)
             throw base::Interrupted("stopped", signal);
         if (report.exit_code == 0) report.exit_code = code;
@@ -217,10 +220,15 @@ struct Vetting {
 };
 
 VetFindings slower_in(const std::vector<VetSeries>& all, const stats::FleetTest& test,
-                      const VetFindings* suspects = nullptr) {
+                      const VetFindings& suspects = {}) {
     VetFindings found;
-    for (const auto& series : all)
-        for (auto& one : slower_rows(series, test, suspects)) found.push_back(std::move(one));
+    for (const auto& series : all) {
+        std::set<std::string> nodes;
+        for (const auto& one : suspects)
+            if (one.measure == series.measure && one.names.size() == 1)
+                nodes.insert(one.names.front());
+        std::ranges::move(slower_rows(series, test, nodes), std::back_inserter(found));
+    }
     return found;
 }
 
@@ -252,7 +260,8 @@ VetReport vet(const VetSettings& own, const SweepSettings& launching, const Say&
     }
     if (const auto suspects = slower_in(series, first(1)); !suspects.empty()) {
         say("one or more stand out: measuring again");
-        report.findings = slower_in(of.measured(say), of.test, &suspects);
+        of.test.of_each_row = true;
+        report.findings = confirmed(suspects, slower_in(of.measured(say), of.test, suspects));
     }
     const auto before = of.earlier();
     for (const auto& one : series) {

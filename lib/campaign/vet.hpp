@@ -44,11 +44,12 @@ struct VetFinding {
 using VetFindings = std::vector<VetFinding>;
 std::string sentence(const VetFinding& finding);
 
-/// The nodes of one start that are slower than the others, and links between others. `suspects`:
-/// findings of an earlier start, which alone are tested, and counted as seen; costs of pairs of two
-/// suspected nodes do not count.
+/// The nodes of one start that are slower than the others, and links between others. Costs of pairs
+/// of two suspected nodes do not count.
 VetFindings slower_rows(const VetSeries& series, const stats::FleetTest& test,
-                        const VetFindings* suspects = nullptr);
+                        std::set<std::string> suspects = {});
+/// What stands out in both starts; `seen` and `rounds` are the sums.
+VetFindings confirmed(const VetFindings& first, VetFindings second);
 /// The rows that are slower than in earlier vets of the same work; of a single pair the pair.
 VetFindings slower_than_past(const VetSeries& now, const std::vector<VetSeries>& before,
                              stats::FleetTest test);

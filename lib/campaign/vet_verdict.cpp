@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
-#include <optional>
-#include <set>
 #include <utility>
 
 #include "base/numbers.hpp"
@@ -22,23 +21,13 @@ using stats::RowCosts;
 using Names = std::vector<std::string>;
 using Links = std::map<std::pair<std::size_t, std::size_t>, RowCosts>;  // by their ends
 
-// What is tested again, by the names; nothing: all is tested.
-using Suspects = std::optional<std::map<Names, VetFinding>>;
-
 VetFindings slow_of(const std::vector<Names>& rows, const std::vector<RowCosts>& costs,
-                    const std::string& measure, FleetTest test, const Suspects& suspects) {
-    for (std::size_t row = 0; row < rows.size(); ++row)
-        if (suspects && suspects->contains(rows[row])) test.tested.push_back(row);
+                    const std::string& measure, const FleetTest& test) {
     VetFindings found;
-    if (suspects && test.tested.empty()) return found;
     const auto fleet = stats::fleet_of(costs, test);
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        const auto& one = fleet.rows[row];
-        if (!one.slow) continue;
-        const auto before = suspects ? suspects->at(rows[row]) : VetFinding{};
-        found.push_back({rows[row], measure, false, one.effect, before.seen + one.seen,
-                         before.rounds + one.rounds});
-    }
+    for (std::size_t row = 0; row < rows.size(); ++row)
+        if (const auto& one = fleet.rows[row]; one.slow)
+            found.push_back({rows[row], measure, false, one.effect, one.seen, one.rounds});
     return found;
 }
 
@@ -67,41 +56,45 @@ bool is_slow_with_most(std::size_t row, const Links& links, double least) {
 }  // namespace
 
 VetFindings slower_rows(const VetSeries& series, const FleetTest& test,
-                        const VetFindings* findings) {
+                        std::set<std::string> suspects) {
     const auto& names = series.names;
-    Suspects suspects;
-    std::set<std::string> slow;
-    if (findings != nullptr) suspects.emplace();
-    for (std::size_t i = 0; suspects && i < findings->size(); ++i) {
-        const auto& one = (*findings)[i];
-        if (one.measure != series.measure) continue;
-        suspects->emplace(one.names, one);
-        if (one.names.size() == 1) slow.insert(one.names.front());
-    }
     std::vector<Names> rows, ends_of_links;
     for (const auto& name : names) rows.push_back({name});
-    if (series.pairs.empty()) return slow_of(rows, series.costs, series.measure, test, suspects);
+    if (series.pairs.empty()) return slow_of(rows, series.costs, series.measure, test);
     const Links links = links_of(series);
     if (links.size() < 2) return {};  // no pair to compare the pair with
     auto costs = series.costs;
     for (const auto& [round, a, b] : series.pairs)
-        if (slow.contains(names[a]) && slow.contains(names[b]))
+        if (suspects.contains(names[a]) && suspects.contains(names[b]))
             costs[a][round] = costs[b][round] = stats::kNone;
-    auto found = slow_of(rows, costs, series.measure, test, suspects);
+    auto found = slow_of(rows, costs, series.measure, test);
     std::erase_if(found, [&](const VetFinding& one) {
         const auto row = std::ranges::find(names, one.names.front()) - names.begin();
         return !is_slow_with_most(static_cast<std::size_t>(row), links, test.min_effect);
     });
-    for (const auto& one : found) slow.insert(one.names.front());
+    for (const auto& one : found) suspects.insert(one.names.front());
     costs.clear();
     for (const auto& [ends, of_link] : links) {
-        if (slow.contains(names[ends.first]) || slow.contains(names[ends.second])) continue;
+        if (suspects.contains(names[ends.first]) || suspects.contains(names[ends.second])) continue;
         ends_of_links.push_back({names[ends.first], names[ends.second]});
         costs.push_back(of_link);
     }
-    for (auto& link : slow_of(ends_of_links, costs, series.measure, test, suspects))
-        found.push_back(std::move(link));
+    std::ranges::move(slow_of(ends_of_links, costs, series.measure, test),
+                      std::back_inserter(found));
     return found;
+}
+
+VetFindings confirmed(const VetFindings& first, VetFindings second) {
+    std::erase_if(second, [&](VetFinding& one) {
+        const auto before = std::ranges::find_if(first, [&](const VetFinding& other) {
+            return other.names == one.names && other.measure == one.measure;
+        });
+        if (before == first.end()) return true;
+        one.seen += before->seen;
+        one.rounds += before->rounds;
+        return false;
+    });
+    return second;
 }
 
 VetFindings slower_than_past(const VetSeries& now, const std::vector<VetSeries>& before,

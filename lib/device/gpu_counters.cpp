@@ -244,7 +244,7 @@ GpuMeters open_gpu_meters() {
         if (!why.empty()) why_none += (why_none.empty() ? "" : "; ") + why;
     return {{},
             why_none.empty()
-                ? "no library of a driver of NVIDIA or AMD GPUs could be loaded on this host"
+                ? "neither NVML (NVIDIA) nor ROCm SMI (AMD) could be loaded on this host"
                 : why_none};
 }
 

@@ -25,14 +25,14 @@ constexpr double kLeastCost = 5e-4, kMostCost = 20;
 constexpr double kPriorDeviation = 0.02, kPriorFreedom = 2;
 constexpr double kStatedFreedom = 5;  // repeats that a stated deviation counts as
 constexpr double kLevel = 1;          // variance of the level's logarithm: as good as unknown
-constexpr double kSlope = 0.1;      // discrepancy: variance of the slope's steps, the level's is 1
-constexpr double kSpread = 0.5;     // crossing: standard deviation at two nodes, relative
-constexpr double kFlatten = 0.25;   // crossing: power of log2 nodes by which its mean grows
-constexpr double kNegligible = 12;  // logarithm of a negligible relative weight
+constexpr double kSlope = 0.1;        // discrepancy: variance of the slope's steps / the level's
+constexpr double kSpread = 0.5;       // crossing: standard deviation at two nodes, relative
+constexpr double kFlatten = 0.25;     // crossing: power of log2 nodes by which its mean grows
+constexpr double kNegligible = 12;    // logarithm of a negligible relative weight
 
 struct Place {
-    double x, ranks, nodes, launches;  // x: log2 of the ranks over the first point's; nodes: or 0
-    double level = 0;                  // log2 of the nodes that a capacity makes of it
+    double x, ranks, nodes, launches;  // x: log2(ranks / the first point's); nodes: 0 if not known
+    double level = 0;                  // log2 of the nodes, known or by an assumed capacity
 };
 
 // The ranks that one node may hold, equally likely. If nodes are unknown: the largest point's,
@@ -103,10 +103,10 @@ std::vector<Curve> curves_of(std::span<const Place> places, double largest, bool
     return curves;
 }
 
-// A target's logarithm, predicted as a weighted sum of the points' residuals, with its variance.
+// The logarithm of a target's time, predicted as a weighted sum of the points' residuals.
 struct Prediction {
     Numbers weights;
-    double noise, strayed;  // parts of the variance
+    double noise, strayed;  // parts of its variance: scatter of runs, and distance from the curve
 };
 
 // One size of the discrepancy and one crossing: what they say of the points and the targets.

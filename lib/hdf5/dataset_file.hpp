@@ -39,8 +39,8 @@ struct Transfer {
 
 /// The transfer in words: "independent" or "collective" as requested; the mode ("contiguous
 /// collective", "no collective" ...); the mode of chunks ("none", "link chunk", "multi chunk"); and
-/// the reasons against a collective transfer, joined by " + ", or "none". A reason of other ranks
-/// only ends with "(elsewhere)".
+/// the reasons against a collective transfer, joined by " + ", or "none". A reason that only other
+/// ranks have ends with "(elsewhere)".
 std::array<std::string, 4> words_of(const Transfer& transfer);
 
 using Facts = std::vector<std::pair<std::string, std::string>>;  ///< names and values

@@ -24,6 +24,7 @@ struct Member {
     H5T_class_t kind;
     std::size_t offset;
     std::size_t size;
+    bool in_file = false;  ///< whether the file has the same type
 };
 
 std::size_t rows_of(const Column& column) {
@@ -128,11 +129,15 @@ Member member_of(hid_t record, unsigned index, const std::string& path, std::siz
         throw base::DataError(fmt::format(
             "{}: column '{}' holds neither numbers nor fixed-length texts", path, member.name));
     if (text) member.size = H5Tget_size(type.get());
+    member.in_file =
+        H5Tget_member_offset(record, index) == offset &&
+        (text ? H5Tget_strpad(type.get()) != H5T_STR_SPACEPAD
+              : H5Tequal(type.get(), member.kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE
+                                                              : H5T_NATIVE_INT64) > 0);
     return member;
 }
 
-std::vector<Member> members_in_file(const Object& dataset) {
-    const Id type = own<H5Dget_type>(dataset.path(), dataset.id());
+std::vector<Member> members_in_file(const Object& dataset, const Id& type) {
     const int count = H5Tget_class(type.get()) == H5T_COMPOUND ? H5Tget_nmembers(type.get()) : -1;
     if (count < 0 || count > kMostColumns)
         throw base::DataError(fmt::format("{} is not a table", dataset.path()));
@@ -168,9 +173,12 @@ void write_table(const Group& group, const std::string& name, const std::vector<
 std::vector<Column> read_table(const Group& group, const std::string& name) {
     const Object dataset = open_dataset(group, name);
     const hsize_t rows = rows_of(dataset);
-    const auto members = members_in_file(dataset);
-    const Id type = record_type(members, dataset.path());
+    Id type = own<H5Dget_type>(dataset.path(), dataset.id());
+    const auto members = members_in_file(dataset, type);
     const std::size_t stride = record_size(members);
+    // HDF5 looks long for a conversion between other types.
+    if (H5Tget_size(type.get()) != stride || !std::ranges::all_of(members, &Member::in_file))
+        type = record_type(members, dataset.path());
     check_claim(dataset.id(), bytes_of(std::array{rows}, stride), dataset.path());
     std::vector<char> records(rows * stride);
     read_whole(dataset, type.get(), records.empty() ? nullptr : records.data());

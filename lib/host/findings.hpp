@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "host/load.hpp"
-#include "host/network.hpp"
 #include "host/topology.hpp"
 
 namespace ranklab::host {
@@ -26,6 +25,24 @@ struct ResultsFolder {
     std::string host;                ///< of rank 0, which writes
     std::vector<std::string> blind;  ///< hosts that do not see the folder
 };
+
+/// The network of a process: what MPI and NCCL have loaded and opened, and what is there.
+struct Network {
+    std::string host = {};
+    /// Loaded parts of MPI, UCX, libfabric and NCCL: "pml ob1, btl tcp", "UCX ib", "provider cxi";
+    /// "" if the libraries have them built in.
+    std::string components = {};
+    std::string opened = {};  ///< network devices that the process has opened; "": none
+    std::string up = {};      ///< fast networks whose link is up: "mlx5_0"; "": none
+
+    static auto fields(auto& self) {
+        return std::tie(self.host, self.components, self.opened, self.up);
+    }
+    std::string text() const;
+};
+
+/// To be called after MPI_Init, which loads components and opens devices.
+Network network_of_process(const std::filesystem::path& root = system_root());
 
 /// What the checks examine. If a part was not gathered, its check is CheckState::unknown.
 struct Evidence {
@@ -49,7 +66,7 @@ struct Check {
     Finding finding = {};  ///< set if `verdict` is found
 };
 
-/// One check per row of kTable (findings.cpp), in its order.
+/// One check per row of templates/findings.txt, in its order.
 std::vector<Check> check_all(const Evidence& evidence);
 /// The findings of a run: all but the governor, which only doctor reports.
 std::vector<Finding> findings_of_run(const Evidence& evidence);

@@ -1,4 +1,4 @@
-#include "host/network.hpp"
+// The network that a process uses.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +8,8 @@
 #include <fstream>
 #include <set>
 #include <string_view>
+
+#include "host/findings.hpp"
 
 namespace ranklab::host {
 namespace {

@@ -15,7 +15,7 @@ namespace ranklab::nn {
 
 // LibTorch's backend "meta" computes shapes only. Adds its key to every operation of this thread;
 // of an operation's keys LibTorch takes the one of highest priority, meta before CPU. Factories
-// (empty) choose by their options and still return CPU tensors, whose fresh pages stay untouched.
+// (empty) still return CPU tensors, but nothing writes to these, so they take no physical memory.
 UninitialisedScope::UninitialisedScope() {
     c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true);
 }

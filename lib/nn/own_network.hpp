@@ -28,7 +28,7 @@ struct OwnTraits {
 class OwnNetwork {
   public:
     virtual ~OwnNetwork() = default;
-    /// The network's own tensors, which are trained in place. A shared one comes under each name.
+    /// The network's own tensors, trained in place. One with several names is listed under each.
     virtual std::vector<OwnTensor> tensors() const = 0;
     /// This and loss() throw a std::exception whose first line is the reason.
     virtual torch::Tensor forward(std::vector<torch::Tensor> inputs) = 0;

@@ -78,8 +78,8 @@ std::vector<std::uint32_t> checksums_in(const std::string& path) {
     return checksums;
 }
 
-// Whether an entry differs from its checksum, or a tensor from the entries' sizes. LibTorch checks
-// neither.
+// Whether an entry's checksum is wrong, or a tensor's storage has the size of no entry or is too
+// small for its shape. LibTorch checks none of these.
 bool is_damaged(const std::string& path) try {
     caffe2::serialize::PyTorchStreamReader archive(path);
     const auto names = archive.getAllRecords();

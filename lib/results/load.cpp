@@ -53,12 +53,6 @@ std::vector<Measurement> load_measurements(const hdf5::Group& group) {
     return measurements;
 }
 
-void load_value_of_run(Measurement& measurement) {
-    if (measurement.summary.n != 1) return;  // only a summary was stored
-    measurement.axis = kAxisOfRun;
-    measurement.samples = {measurement.summary.median};
-}
-
 void load_samples(const hdf5::Group& group, std::vector<Measurement>& measurements) {
     const hdf5::Group samples = group.open_group("samples");
     const hdf5::Group warmup = group.open_group("warmup");
@@ -66,7 +60,9 @@ void load_samples(const hdf5::Group& group, std::vector<Measurement>& measuremen
         if (warmup.has(measurement.name))
             measurement.warmup = hdf5::read_array(warmup, measurement.name).values;
         if (!samples.has(measurement.name)) {
-            load_value_of_run(measurement);
+            if (measurement.summary.n != 1) continue;  // only a summary was stored
+            measurement.axis = kAxisOfRun;
+            measurement.samples = {measurement.summary.median};
             continue;
         }
         auto stored = hdf5::read_array(samples, measurement.name);
@@ -146,8 +142,7 @@ void load_attributes(const hdf5::Group& group, Run& run) {
     add_later_facts(run);
 }
 
-RunHeader load_header(const hdf5::Group& runs, const std::string& id) {
-    const hdf5::Group group = runs.open_group(id);
+RunHeader load_header(const hdf5::Group& group, const std::string& id) {
     return {id,
             group.text_attribute("command"),
             load_text(group, "label"),
@@ -161,7 +156,7 @@ Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
         throw base::DataError(fmt::format("a run is named '{}', which cannot be a run id", id));
     const hdf5::Group group = runs.open_group(id);
     Run run;
-    static_cast<RunHeader&>(run) = load_header(runs, id);
+    static_cast<RunHeader&>(run) = load_header(group, id);
     load_attributes(group, run);
     run.hosts = load_hosts(group);
     if (detail == Detail::settings) return run;
@@ -203,7 +198,7 @@ std::vector<RunHeader> ResultFile::runs() const {
     return reading(path_, [&](const hdf5::Group& runs) {
         std::vector<RunHeader> headers;
         for (const auto& id : runs.members())
-            headers.push_back(of_run(path_, id, [&] { return load_header(runs, id); }));
+            headers.push_back(of_run(path_, id, [&] { return load_header(runs.open_group(id), id); }));
         return headers;
     });
 }

@@ -120,9 +120,7 @@ Fleet fleet_of(std::span<const RowCosts> costs, const FleetTest& test) {
         const double least = std::log1p(test.min_effect);
         for (std::size_t row = 0; row < rows; ++row) {
             const auto values = known(logs[row]);
-            if (values.empty() ||
-                !(test.tested.empty() || std::ranges::count(test.tested, row) > 0))
-                continue;
+            if (values.empty()) continue;
             const double effect = median_of_known(values) - reference;
             const auto is_slow = [&](double value) { return value - reference >= least; };
             fleet.rows[row] = {std::expm1(effect),
@@ -130,7 +128,7 @@ Fleet fleet_of(std::span<const RowCosts> costs, const FleetTest& test) {
                                values.size()};
             p[row] = p_of(effect, values.size(), rows, spreads);
         }
-        p = holm(p);
+        if (!test.of_each_row) p = holm(p);
         normal.clear();
         for (std::size_t row = 0; row < rows; ++row) {
             auto& one = fleet.rows[row];

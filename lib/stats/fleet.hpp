@@ -13,9 +13,9 @@ namespace ranklab::stats {
 using RowCosts = std::vector<double>;
 
 struct FleetTest {
-    double min_effect = 0.05;              ///< smallest relative slowness of interest
-    double alpha = 0.05;                   ///< chance that any row is called slow without being so
-    std::vector<std::size_t> tested = {};  ///< rows to test; empty: all
+    double min_effect = 0.05;  ///< smallest relative slowness of interest
+    double alpha = 0.05;       ///< chance that any row is called slow without being so
+    bool of_each_row = false;  ///< alpha is that of each row: for rows that are suspected already
 };
 
 struct RowEffect {

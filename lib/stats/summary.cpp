@@ -11,7 +11,7 @@ namespace ranklab::stats {
 namespace {
 
 double between(double low, double high, double fraction) {
-    if (low == high) return low;  // two infinities, too
+    if (low == high) return low;  // std::lerp promises nothing for infinities
     return std::lerp(low, high, fraction);
 }
 

@@ -21,7 +21,7 @@ std::string owner_of(const std::string& parameter) {
     return dot == std::string::npos ? "(top)" : parameter.substr(0, dot);
 }
 
-// The name of the attention after a layer, beside it in its module.
+// The row of the attention that follows a layer. It has no parameters, thus no name of its own.
 std::string attention_after(const std::string& layer) {
     return layer.substr(0, layer.rfind('.') + 1) + "attention";
 }

@@ -219,7 +219,7 @@ void ShardedSync::begin_forward(base::PhaseSink& phases) {
     const auto mark = phases.phase(base::Phase::sync);
     if (pass_ == &backward_) end_backward();  // of a micro-batch before the last
     if (zero_.stage == 3 && agreed_) release_all();
-    if (zero_.stage == 3 && !agreed_) {  // rank 0's parameters may have come meanwhile
+    if (zero_.stage == 3 && !agreed_) {  // a broadcast may have changed the parameters
         const torch::NoGradGuard no_gradients;
         for (auto& bucket : buckets_)
             bucket.shard.copy_(
@@ -265,7 +265,7 @@ void ShardedSync::use(std::size_t b) {
             enter(b);
     } catch (...) {
         failure_ = std::current_exception();
-        hold(buckets_[b]);  // the operation reads anything; the caller of the pass gets the failure
+        hold(buckets_[b]);  // the operation reads garbage; the caller of the pass gets the failure
     }
 }
 
@@ -423,7 +423,7 @@ void ShardedSync::await_reductions(std::size_t count) {
     collect();
 }
 
-// Frees what was summed; on a GPU takes the sums.
+// Frees the buffers of finished reductions; on a GPU moves the sums to the shards' gradients first.
 void ShardedSync::collect() {
     const torch::NoGradGuard no_gradients;
     for (; collected_ < reduced_; ++collected_) {

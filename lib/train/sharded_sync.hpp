@@ -29,8 +29,8 @@ struct ShardedBytes {
     /// what ranks exchange in host memory.
     std::int64_t blocks = 0;
 };
-/// The prediction for `ranks` ranks; an upper bound of `blocks`. `states`: values of optimizer
-/// state per parameter value.
+/// Predicts them for `ranks` ranks; `blocks` is an upper bound. `states`: values of optimizer state
+/// per parameter value.
 ShardedBytes predict_bytes(const nn::Model& model, const ZeroConfig& zero, int ranks,
                            std::int64_t bucket_cap, std::int64_t states);
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "vocabulary/entries.hpp"
+#include "vocabulary/tables.hpp"
 #include "vocabulary/templates.hpp"
 
 namespace ranklab::vocabulary {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "vocabulary/entries.hpp"
+#include "vocabulary/tables.hpp"
 #include "vocabulary/templates.hpp"
 
 namespace ranklab::vocabulary {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "vocabulary/tables.hpp"
+
 namespace ranklab::vocabulary {
 namespace {
 
@@ -28,7 +30,7 @@ Schema made_common_settings() {
                  {0, options::kWholeNumbers}, "seed of all random numbers: weights, order, dropout")
         .integer("threads", {&S::threads, kEssential, kFollowsRanks}, {1, kMostThreads},
                  "compute threads per rank (default: OMP_NUM_THREADS, else the cores of the rank's "
-                 "cpuset, as far as its cgroup allows)")
+                 "cpuset, or fewer if its cgroup has a CPU quota)")
         // Not compared: reports leave out or mark a run that reached the limit.
         .real("time-limit", {&S::time_limit, Role::bookkeeping}, 0.001,
               "end the work after this many seconds, with exit code 6, or 7 if the minimum of "
@@ -59,18 +61,15 @@ Schema made_common_settings() {
               "no header, no progress, one line per run with its rate and where it is stored")
         .flag("verbose", {&S::verbose, Role::request},
               "show all settings, and all tables of the run")
-        .excludes({.other = "quiet", .because = "--verbose shows everything, --quiet one line"})
-        .excludes({.other = "json", .because = "JSON has everything"})
         .flag("json", {&S::json, Role::request},
               "print the run (or all runs of the command) as JSON on stdout instead of text; "
               "--quiet also hides the progress")
-        .excludes({.other = "dry-run", .because = "a dry run has no run to print"})
         .text("json-file", {&S::json_file, 'J', Role::kept}, "FILE",
               "also write the run as JSON, as --json prints it")
         .flag("list", {&S::list, Role::request}, "print the names to choose from and do no work")
-        .excludes({.other = "json", .because = "the names to choose from are not a run"})
         .append(launch_names())
         .no_lists("`ranklab sweep` makes a run for each value");
+    relate(rows, "common");
     return rows;
 }
 

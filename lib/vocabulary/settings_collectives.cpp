@@ -1,5 +1,7 @@
 #include "vocabulary/settings.hpp"
 
+#include "vocabulary/tables.hpp"
+
 namespace ranklab::vocabulary {
 namespace {
 
@@ -12,13 +14,8 @@ void add_work(Schema& rows) {
     rows.section("What is exchanged")
         .text("op", {&S::op, kEssential, kInHeader}, "NAME[,NAME]|all|pairs",
               "operations to time (see --list), or pairs: each node with others in turn, with "
-              "messages "
-              "of -b (latency) and -e (bandwidth)");
-    for (const char* other : {"sizes", "step-factor", "step-bytes", "datatype", "redop", "root",
-                              "place", "scope", "nonblocking", "blocking", "average"})
-        rows.excludes(
-            {.other = other, .because = "it times two messages as they are", .own = {"pairs"}});
-    rows.text("datatype", {&S::datatype, 'd', kEssential, kInHeader}, "TYPE[,TYPE]|all",
+              "messages of -b (latency) and -e (bandwidth)")
+        .text("datatype", {&S::datatype, 'd', kEssential, kInHeader}, "TYPE[,TYPE]|all",
               "element types: fp32 fp16 bf16 fp64 int32 int64 uint8")
         .text("redop", {&S::redop, 'o'}, "NAME[,NAME]|all", "reductions: sum min max avg")
         .integer("root", {&S::root, 'r'}, {0, 1'000'000'000}, "root rank of broadcast and reduce")
@@ -43,19 +40,10 @@ void add_sizes(Schema& rows) {
               "factor from one message size to the next")
         .bytes("step-bytes", {&S::step_bytes, 'i'}, 1,
                "difference from one message size to the next, instead of -f")
-        .excludes({.other = "step-factor"})
         .text("sizes", &S::sizes, "SIZE[,SIZE]", "message sizes, instead of -b -e -f")
-        .excludes_each({"min-bytes", "max-bytes", "step-factor", "step-bytes"})
         .text("from-model", {&S::from_model, kEssential, kReadsFiles}, "NAME|FILE",
               "gradient buckets of a model (see --list), or of a table by `ranklab train "
-              "--buckets`, in the order of a step")
-        .excludes({.other = "op", .because = "gradients are summed by allreduce"})
-        .excludes({.other = "datatype", .because = "the table has the gradients' type"})
-        .excludes({.other = "redop", .because = "gradients are summed"})
-        .excludes_each({"sizes", "min-bytes", "max-bytes", "step-factor", "step-bytes", "root",
-                        "scope", "nonblocking"})
-        .excludes({.other = "place", .because = "a training step reduces in place"})
-        .excludes({.other = "blocking", .because = "there is a barrier before each bucket"});
+              "--buckets`, in the order of a step");
 }
 
 void add_measuring(Schema& rows) {
@@ -65,7 +53,6 @@ void add_measuring(Schema& rows) {
                  "and order of the sizes")
         .integer("rounds", {&S::rounds, Role::times}, {1, 100'000},
                  "pairs: rounds, each with other pairs (default: 2 ceil(log2 nodes))")
-        .needs({.other = "op", .values = {"pairs"}})
         .integer("check", {&S::check, 'c', Role::aside}, {0, 1000},
                  "untimed calls whose results are compared completely; 0: the run is marked as not "
                  "verified")
@@ -81,7 +68,6 @@ void add_measuring(Schema& rows) {
         .choice("mpi-progress", &S::progress, {"none", "poll"},
                 "what drives MPI progress during compute: nothing, or polls from the compute loop")
         .formerly("progress")
-        .needs({.other = "nonblocking"})
         .text("fault", {&S::fault, Role::work}, "flip:RANK|sleep:RANK:MS",
               "test the checks: flip a bit of a rank's result, or delay the rank before each call");
 }
@@ -110,6 +96,7 @@ const Schema& collectives_settings() {
         add_sizes(made);
         add_measuring(made);
         add_output(made);
+        relate(made, "comm");
         made.no_option({"t", "ngpus", "nthreads"},
                        "each rank has one GPU and one thread: mpirun -n N ranklab comm")
             .no_option({"x"}, "use -w for the warm-up")

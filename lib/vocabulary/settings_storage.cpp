@@ -1,5 +1,7 @@
 #include "vocabulary/settings.hpp"
 
+#include "vocabulary/tables.hpp"
+
 namespace ranklab::vocabulary {
 namespace {
 
@@ -35,16 +37,13 @@ void add_reading(Schema& rows) {
               "also in the timed reads, each rank reads records that another rank wrote, on "
               "another node if there is one; the untimed check always does so")
         .flag("no-verify", &S::no_verify, "compare nothing: the run is marked as not verified")
-        .excludes_each({"check-write", "check-read"})
         .flag("cold", {&S::cold, kEssential},
               "drop the files from the page cache before the first read; exit code 7 if the read "
               "was not cold")
         .integer("reads", {&S::reads, Role::aside}, {1, 1'000'000'000},
                  "timed reads after each write")
         .flag("write-only", &S::write_only, "do not read")
-        .excludes_each({"read-only", "check-write", "check-read", "cold", "reorder"})
         .flag("read-only", &S::read_only, "read the files that an earlier run left with --keep")
-        .excludes({.other = "check-write"})
         .flag("keep", {&S::keep, 'k', kEssential, Role::kept},
               "keep the files of the last repetition");
 }
@@ -66,8 +65,7 @@ void add_views(Schema& rows) {
                 "calls: calls and time of each part of the strategies, as cProfile's table")
         .text("trace", {&S::trace, Role::kept}, "FILE.json",
               "write a timeline of each worker and rank in the last repetition of each strategy, "
-              "for Perfetto and chrome://tracing")
-        .excludes({.other = "read-only", .because = "writings are traced"});
+              "for Perfetto and chrome://tracing");
 }
 
 void add_hdf5(Schema& rows) {
@@ -97,6 +95,7 @@ const Schema& storage_settings() {
         add_measuring(made);
         add_views(made);
         add_hdf5(made);
+        relate(made, "io");
         return made;
     }();
     return rows;

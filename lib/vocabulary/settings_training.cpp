@@ -1,5 +1,7 @@
 #include "vocabulary/settings.hpp"
 
+#include "vocabulary/tables.hpp"
+
 namespace ranklab::vocabulary {
 namespace {
 
@@ -7,13 +9,6 @@ using namespace options::marks;
 using options::Role;
 using options::Schema;
 using S = TrainingSettings;
-
-const options::Relation kVolumes{
-    .other = "model", .because = "only models of volumes have this option", .property = "volumes"};
-
-const options::Relation kOwnData{.other = "data",
-                                 .because = "--inputs and --targets name files of your own data",
-                                 .property = "own-files"};
 
 // Limits beyond any machine, which users do not reach: larger numbers are typing errors, for which
 // the system would fail without a clear message.
@@ -48,18 +43,14 @@ void add_work(Schema& rows) {
         .text("inputs", {&S::inputs, Role::bookkeeping, kReadsFiles}, "FILES",
               "files of the inputs, one per input, separated by commas (npy: X.npy; hdf5: "
               "FILE:/DATASET); the first axis counts samples")
-        .needs(kOwnData)
         .text("targets", {&S::targets, Role::bookkeeping, kReadsFiles}, "FILE",
               "file of the targets that belong to --inputs")
-        .needs(kOwnData)
         .integer("width", {&S::width, kDecidesNumbers}, {1, 65536},
                  "divide the channels inside the model by N, for small tests of the same depth")
         .choice("full-scale", {&S::full_scale, kDecidesNumbers}, {"on", "off"},
                 "unet3d: include the innermost layer, down to one voxel")
-        .needs(kVolumes)
         .real("lambda-rho", {&S::lambda_rho, kDecidesNumbers}, 0,
-              "unet3d: weight of the density term in the loss")
-        .needs(kVolumes);
+              "unet3d: weight of the density term in the loss");
 }
 
 void add_length(Schema& rows) {
@@ -81,10 +72,7 @@ void add_length(Schema& rows) {
             "steps", {&S::steps, kEssential, kInHeader, Role::length}, 1,
             "counted steps after the warm-up, instead of --epochs (default: 100 without --epochs)")
         .instead_of("epochs")
-        .text("target-ci", {&S::target_ci, Role::times}, "PERCENT", target_help("--steps"))
-        .needs({.other = "steps",
-                .because = "the interval decides the number of steps, but epochs fix it"})
-        .excludes_each({"checkpoint", "ablation"}, "the number of steps is not known in advance");
+        .text("target-ci", {&S::target_ci, Role::times}, "PERCENT", target_help("--steps"));
 }
 
 void add_optimizer(Schema& rows) {
@@ -92,9 +80,6 @@ void add_optimizer(Schema& rows) {
                 "the optimizer (default: the model's, adadelta for mnist-cnn)")
         .flag("fused-optimizer", {&S::fused_optimizer, kDecidesNumbers},
               "use LibTorch's fused kernel for --optimizer sgd or adam on the CPU, as on a GPU")
-        .needs({.other = "optimizer",
-                .because = "LibTorch has no fused kernel for others",
-                .property = "fused"})
         .real("momentum", {&S::momentum, kDecidesNumbers}, 0,
               "momentum of --optimizer sgd (default: the model's, 0.9 for resnets)")
         .real("clip-gradients", {&S::clip_gradients, kDecidesNumbers}, 1e-12,
@@ -102,10 +87,6 @@ void add_optimizer(Schema& rows) {
         .choice("ops", {&S::ops, kDecidesNumbers}, {"ranklab", "libtorch"},
                 "CPU kernels of dropout, pooling, Adam and Adadelta: ranklab's or LibTorch's "
                 "(docs/precision.md; default: ranklab, on a GPU libtorch)")
-        .needs({.other = "device",
-                .values = {"cpu"},
-                .because = "ranklab's operations are for the CPU",
-                .own = {"ranklab"}})
         .when_absent("libtorch", {.other = "device", .values = {"cuda"}})
         .when_absent("ranklab")
         .choice("dropout", {&S::dropout, kDecidesNumbers}, {"on", "off"},
@@ -137,29 +118,16 @@ void add_input(Schema& rows) {
         .integer(
             "image-size", {&S::image_size, kDecidesNumbers}, {1, 16384},
             "height and width that images are resized to (default: the model's, 224 for resnets)")
-        .excludes({.other = "model",
-                   .because = "this model takes volumes; use --crop-edge",
-                   .property = "volumes"})
-        .excludes({.other = "model",
-                   .because = "this model takes tokens; use --sequence-length",
-                   .property = "language"})
         .integer("sequence-length", {&S::sequence_length, kDecidesNumbers}, {1, 1 << 20},
                  "tokens per sample of a language model (default: the model's context)")
-        .needs({.other = "model",
-                .because = "only ranklab's language models have this option",
-                .property = "language"})
         .choice("volume-access", &S::volume_access, {"lowmem", "inmem"},
                 "lowmem: read crops from the disk; inmem: keep the whole file in memory")
-        .needs(kVolumes)
         .integer("crop-edge", {&S::crop_edge, kDecidesNumbers}, {1, 2048},
                  "edge of the crops of volumes (default: the model's, 64)")
-        .needs(kVolumes)
         .choice("rotate", {&S::rotate, kDecidesNumbers}, {"on", "off"},
                 "rotate each crop by one of the cube's 24 rotations")
-        .needs(kVolumes)
         .flag("rotate-vectors", {&S::rotate_vectors, kDecidesNumbers},
-              "rotate the components of velocities, too (the published training program does not)")
-        .needs(kVolumes);
+              "rotate the components of velocities, too (the published training program does not)");
 }
 
 void add_ablation(Schema& rows) {
@@ -167,16 +135,8 @@ void add_ablation(Schema& rows) {
         .flag("ablation", {&S::ablation, kEssential},
               "instead of a run, alternate trials of --steps steps (20): input only, without "
               "input, without communication, without both, and the whole step")
-        .excludes_each({"epochs", "checkpoint", "save-parameters", "time-limit"},
-                       "--ablation makes trials of --steps steps")
-        .excludes_each({"profile", "tensorboard", "trace", "nvtx"},
-                       "--ablation makes trials instead of one training run")
-        .needs({.other = "input", .values = {"real"}, .because = "the trials set the input"})
         .integer("repetitions", {&S::repetitions, Role::times}, {1, 10000},
-                 "with --ablation: trials of each kind (default: 3)")
-        .needs(
-            {.other = "ablation",
-             .because = "a command makes one run; ranklab sweep train --repeat N makes several"});
+                 "with --ablation: trials of each kind (default: 3)");
 }
 
 void add_rate(Schema& rows) {
@@ -199,10 +159,10 @@ void add_rate(Schema& rows) {
                  "above the base batch (default: the model's, 128 for unet3d, otherwise 0)")
         .real("end-lr", {&S::end_lr, kDecidesNumbers, kKeepsSampleWork}, 0,
               "final rate of the cosine schedules")
-        .integer("lr-total-steps", {&S::lr_total_steps, kDecidesNumbers, kKeepsSampleWork}, 1,
-                 "length of the cosine schedules in steps (default: the whole run; "
-                 "cosine-published with --epochs: epochs x (samples / global batch), rounded down)")
-        .needs({.other = "lr-schedule", .values = {"cosine", "cosine-published"}});
+        .integer(
+            "lr-total-steps", {&S::lr_total_steps, kDecidesNumbers, kKeepsSampleWork}, 1,
+            "length of the cosine schedules in steps (default: the whole run; "
+            "cosine-published with --epochs: epochs x (samples / global batch), rounded down)");
 }
 
 void add_speed(Schema& rows) {
@@ -216,10 +176,6 @@ void add_speed(Schema& rows) {
         .no_option({"gpus", "ngpus", "num-gpus", "gpus-per-node", "devices", "num-devices"},
                    "a rank computes on one GPU, and the launcher starts the ranks: mpirun -n N "
                    "ranklab train --device cuda ...; with --mode dp one rank takes --replicas GPUs")
-        .excludes({.other = "backend",
-                   .because = "the backend carries GPU memory",
-                   .own = {"cpu"},
-                   .property = "gpu-memory"})
         // Not compared: runs are compared by the format that was used, the setting channels-last.
         .choice("memory-format", {&S::memory_format, Role::bookkeeping},
                 {"auto", "contiguous", "channels-last"},
@@ -231,19 +187,8 @@ void add_speed(Schema& rows) {
         .instead_of("memory-format")
         .flag("jit", {&S::jit, kDecidesNumbers},
               "run the network as a traced, optimised graph of TorchScript")
-        .excludes(
-            {.other = "mode",
-             .values = {"dp"},
-             .because = "each replica has its own random generator, which a graph does not use"})
         .flag("cuda-graph", {&S::cuda_graph, kDecidesNumbers},
               "on a GPU: launch forward and backward as one CUDA graph")
-        .excludes({.other = "jit", .because = "both turn a step into one graph"})
-        .excludes({.other = "mode",
-                   .values = {"dp"},
-                   .because = "a graph is recorded on one GPU, but replicas use several"})
-        .needs({.other = "device",
-                .values = {"cuda"},
-                .because = "a CUDA graph records the work of a GPU"})
         .choice("cudnn-benchmark", &S::cudnn_benchmark, {"on", "off"},
                 "on a GPU: let cuDNN try its algorithms and keep the fastest");
 }
@@ -257,79 +202,34 @@ void add_way(Schema& rows) {
         .integer("replicas", {&S::replicas, Role::coordination, kDecidesNumbers}, {1, kMostThreads},
                  "replicas of --mode dp, which share the rank's batch and threads (default: 2, on "
                  "GPUs one per visible GPU)")
-        .needs({.other = "mode", .values = {"dp"}})
         .choice("sync", {&S::sync, kEssential, kInHeader, Role::coordination, kDecidesNumbers}, {},
                 "how gradients are reduced (default: bucketed for ddp; single and dp have none)")
-        .needs({.other = "mode",
-                .values = {"ddp"},
-                .because = "only --mode ddp sums gradients over ranks; it also runs at one rank",
-                .own_property = "sums"})
         .choice("backend", {&S::backend, Role::coordination}, {},
                 "library that carries the gradients (default: nccl between GPUs, otherwise mpi)")
-        .excludes({.other = "mode",
-                   .values = {"dp"},
-                   .because = "dp copies between the GPUs of one process and needs no backend",
-                   .own_property = "gpu-memory"})
-        .excludes(
-            {.other = "sync",
-             .because = "this --sync reduces in host memory; use --backend mpi, or --sync bucketed",
-             .property = "host-memory",
-             .own_property = "gpu-memory"})
         .real("bucket-cap-mb", {&S::bucket_cap_mb, Role::coordination}, {0.001, 1e6},
               "size of gradient buckets in MiB (the first bucket: at most 1)")
         .text("buckets", {&S::buckets, Role::request}, "FILE",
               "with --dry-run: write a step's gradient buckets as CSV, for `ranklab comm "
-              "--from-model "
-              "FILE`")
-        .needs(
-            {.other = "dry-run", .because = "a run stores its buckets in the table communication"})
-        .excludes(
-            {.other = "mode", .values = {"single", "dp"}, .because = "no gradients are reduced"})
-        .excludes({.other = "sync", .values = {"none"}, .because = "no gradients are reduced"})
-        .excludes(
-            {.other = "input", .values = {"io-only"}, .because = "io-only computes no gradients"})
+              "--from-model FILE`")
         .choice("mpi-progress", {&S::progress, Role::coordination, kFollowsRanks},
                 {"none", "poll", "thread"},
                 "what drives MPI progress during backward: nothing, polls from backward's hooks, "
                 "or a thread (default: thread between hosts or with a spare core, otherwise none)")
         .formerly("progress")
-        .excludes({.other = "sync",
-                   .because = "this --sync waits inside backward and needs --mpi-progress thread",
-                   .own = {"none", "poll"},
-                   .property = "waits-in-backward"})
         .choice("transfer", {&S::transfer, Role::coordination, kFollowsRanks},
                 {"background", "blocking"},
                 "allreduce of gradients; background: non-blocking; blocking: blocking, once all "
                 "ranks are ready (default: background between hosts, blocking within one)")
         .choice("compress", {&S::compress, kBetweenRanks, kDecidesNumbers},
                 {"none", "fp16", "bf16"}, "element type to which gradients are rounded for sending")
-        .needs({.other = "mode", .values = {"ddp"}})
-        .needs({.other = "sync",
-                .because = "other strategies cannot compress",
-                .property = "compresses"})
         .integer("accumulate", {&S::accumulate, kDecidesNumbers, kKeepsSampleWork}, {1, 100'000},
                  "micro-batches per step; gradients are summed over ranks after the last one")
-        .excludes({.other = "mode", .values = {"dp"}, .because = "dp makes a step of one batch"})
         .integer("zero", {&S::zero, Role::coordination, kDecidesNumbers}, {0, 3},
                  "ZeRO stage: what the ranks shard instead of keeping it whole; 1: the optimizer's "
                  "state; 2: gradients, too; 3: parameters, too (docs/sharding.md)")
-        .needs({.other = "mode",
-                .values = {"ddp"},
-                .because = "only ddp's ranks share a training state"})
-        .needs(
-            {.other = "sync", .because = "shards are parts of its buckets", .property = "shards"})
-        .needs({.other = "compress",
-                .values = {"none"},
-                .because = "shards are summed in the gradients' own type"})
-        .excludes({.other = "mpi-progress",
-                   .values = {"poll"},
-                   .because = "gathers go on outside of backward"})
-        .excludes_each({"jit", "cuda-graph", "checkpoint", "ablation", "buckets"},
-                       "that option needs whole parameters and gradients on every rank")
         .when_absent("0")
         .integer("prefetch-blocks", {&S::prefetch_blocks, Role::coordination}, {0, 1000},
                  "blocks that --zero 3 gathers ahead of the block in use")
-        .needs({.other = "zero", .values = {"3"}, .because = "other stages have no blocks"})
         .when_absent("1")
         .flag("no-broadcast-buffers",
               {&S::no_broadcast_buffers, Role::coordination, kDecidesNumbers},
@@ -351,7 +251,7 @@ void add_views(Schema& rows) {
         .real(
             "flops-per-token", {&S::flops_per_token, Role::bookkeeping}, 1,
             "language models: FLOPs of training per token, for MFU (default: the model's formula; "
-            "of your own network, 3 times the counted products)")
+            "for your own network, 3 times the counted products)")
         .real("peak-tflops", {&S::peak_tflops, Role::bookkeeping}, 1e-6,
               "language models: TFLOP/s of a GPU, or of a rank's threads, for MFU (default: the "
               "GPU's data sheet; on a CPU as measured)")
@@ -365,14 +265,11 @@ void add_views(Schema& rows) {
         .flag("nvtx", {&S::nvtx, Role::bookkeeping},
               "for nsys and ncu: in the steps of --trace-window, mark operators, phases and "
               "buckets as NVTX ranges, and switch the CUDA profiler on")
-        .excludes({.other = "trace", .because = "LibTorch has one profiler at a time"})
         .flag(
             "log-lines", {&S::log_lines, Role::bookkeeping},
             "print lines while training as the PyTorch examples do, for scripts that read them: "
             "rank 0's loss every 10 steps and s/iteration every 100, and each epoch's time, rate, "
-            "losses and accuracy")
-        .excludes({.other = "ablation", .because = "an ablation has no epochs"})
-        .excludes({.other = "json", .because = "JSON does not share stdout with text"});
+            "losses and accuracy");
 }
 
 void add_checks(Schema& rows) {
@@ -385,7 +282,6 @@ void add_checks(Schema& rows) {
                  "sample has over 10,000 numbers)")
         .real("target-loss", {&S::target_loss, Role::aside}, 0,
               "measure the time until an evaluation has at most this loss; the run goes on")
-        .excludes({.other = "evaluate", .values = {"off"}, .because = "evaluations have the loss"})
         .choice("check-parameters", {&S::check_parameters, Role::aside}, {"step", "end"},
                 "when to compare the parameters of all ranks, bit by bit")
         .text("save-parameters", {&S::save_parameters, Role::kept}, "FILE",
@@ -393,17 +289,13 @@ void add_checks(Schema& rows) {
     rows.section("Checkpoints")
         .text("checkpoint", {&S::checkpoint, Role::kept}, "DIR",
               "write DIR/checkpoint.h5, from which --resume continues (DIR is made if missing; one "
-              "that "
-              "is there is refused without --resume)")
-        .excludes({.other = "input", .values = {"io-only"}, .because = "io-only trains nothing"})
+              "that is there is refused without --resume)")
         .integer("checkpoint-every", {&S::checkpoint_every, Role::aside}, 1,
                  "steps between checkpoints (default: one at each epoch's end); the end of the run "
                  "writes one, too")
-        .needs({.other = "checkpoint"})
         .flag("resume", {&S::resume, Role::kept},
               "continue from the checkpoint in --checkpoint DIR; start from the beginning if there "
-              "is none")
-        .needs({.other = "checkpoint"});
+              "is none");
 }
 
 }  // namespace
@@ -421,6 +313,7 @@ const Schema& training_settings() {
         add_way(made);
         add_views(made);
         add_checks(made);
+        relate(made, "train");
         return made;
     }();
     return rows;

@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "base/text.hpp"
-#include "vocabulary/entries.hpp"
 #include "vocabulary/templates.hpp"
 
 namespace ranklab::vocabulary {
@@ -19,7 +18,46 @@ Column column_of(std::string_view word) {
     return {name, ColumnType(known_place(type, kTypes))};
 }
 
+// A side of a relation: "jit,trace", "mode=single,dp", "sync@shards".
+struct Side {
+    std::vector<std::string> names, values;
+    std::string property;
+};
+Side side_of(const std::string& word) {
+    const std::size_t mark = std::min(word.find_first_of("=@"), word.size());
+    Side side{base::split(word.substr(0, mark), ','), {}, ""};
+    if (word[mark] == '=') side.values = base::split(word.substr(mark + 1), ',');
+    if (word[mark] == '@') side.property = word.substr(mark + 1);
+    return side;
+}
+
+// "zero needs mode=ddp: only ddp's ranks share a training state"
+void add_relations(options::Schema& rows, const std::string& line) {
+    const std::size_t colon = std::min(line.find(": "), line.size());
+    const auto words = base::split(line.substr(0, colon), ' ');
+    const bool needs = words.at(1) == "needs";
+    if (words.size() != 3 || (!needs && words[1] != "excludes"))
+        throw base::Error("internal: '" + line + "' is no relation");
+    const Side own = side_of(words[0]), other = side_of(words[2]);
+    for (const auto& name : own.names)
+        for (const auto& other_name : other.names) {
+            auto& option = const_cast<options::Option&>(rows.at(name));
+            (needs ? option.needs : option.excludes)
+                .push_back({.other = other_name,
+                            .values = other.values,
+                            .because = colon < line.size() ? line.substr(colon + 2) : "",
+                            .own = own.values,
+                            .property = other.property,
+                            .own_property = own.property});
+        }
+}
+
 }  // namespace
+
+void relate(options::Schema& rows, const std::string& program) {
+    for (const auto& line : base::split(std::string(template_text("relations.txt")), '\n'))
+        if (line.starts_with(program + " ")) add_relations(rows, line.substr(program.size() + 1));
+}
 
 std::vector<Entry> entries_of(std::string_view file) {
     std::vector<Entry> entries;

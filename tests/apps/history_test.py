@@ -72,7 +72,7 @@ class History(Case):
                 for day, value in enumerate(values(40))]
         changed = self.rows(runs)[-1]["changed"]
         self.assertTrue(changed.startswith("libraries.mpi: 4.1 to 5.0; environment.OMP_PROC_BIND: (none) to close; git_revision"), changed)
-        self.assertEqual(self.rows(nights(43, 40))[-1]["changed"], "nothing that ranklab stores changed")
+        self.assertEqual(self.rows(nights(43, 40))[-1]["changed"], "no change in what ranklab stores")
 
     def test_what_is_no_step_is_named(self):
         runs = nights(40)

@@ -47,7 +47,7 @@ class Html(PageCase):
             self.assertNotRegex(text, r"https?:|@import|url\(|\u202e")
         if shutil.which("gnuplot"):
             for figure in ("weak_efficiency", "ladder", "collectives_time"):
-                self.assertRegex(text, rf'<figure id="fig-{figure}"[^>]*>\s*<div class="plot"><img ')
+                self.assertRegex(text, rf'<figure id="fig-{figure}"[^>]*>\s*<div class="plot scroll"><img ')
         with self.subTest("without gnuplot the numbers are there"):
             bare = cli.run(cli.BIN / "ranklab-report", file, "--format", "html", cwd=self.folder, env=cli.environment(PATH="/nonexistent"))
             self.assertEqual((bare.code, len([line for line in bare.said if "gnuplot" in line])), (0, 1), str(bare))

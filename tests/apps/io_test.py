@@ -124,7 +124,7 @@ class Ladder(Case):
 
     def check_file(self, path, values):
         data = path.read_bytes()
-        if path.suffix == ".h5":  # the oracle reads the datasets
+        if path.suffix == ".h5":  # only the bytes; tests/oracle reads the datasets
             self.assertEqual([t for t in range(FILES) if struct.pack(f"<{SIZE**2}d", *kernel(FILES, SIZE, t)) not in data], [])
         elif path.suffix == ".txt":
             rows = [values[i:i + SIZE] for i in range(0, SIZE**2, SIZE)]

@@ -97,6 +97,30 @@ class SweepTest(cli.Case):
         self.assertEqual(self.processes(), {("mpi-send", 1): 2})
         self.assertRegex(result.stdout, r"(?m)^  next +ranklab report ")
 
+    def test_a_race_names_the_best_and_writes_its_config(self):
+        race = ("io", "--race", "--strategy", "binary,text-loop", "-n", "4", "-s", "300", "--ranks", "2", "--write-config", "best.ini")
+        result = self.sweep(*race)
+        self.assertRegex(result.stdout, r"(?m)^  race +best: strategy=binary$")
+        starts = sum(self.processes().values())
+        self.assertRegex(result.stdout, rf"(?m)^  spent +{starts} starts, \S+ node-hours; --repeat 6 takes 12 and \S+$")
+        self.assertGreaterEqual(starts, 4)
+        again = self.sweep(*race)
+        self.assertEqual((again.said, sum(self.processes().values())), ([], starts), "a race that is over starts nothing")
+        self.assertIn("best: strategy=binary", again.stdout)
+        config = (self.folder / "best.ini").read_text()
+        self.assertRegex(config, r"^# best: strategy=binary\n# .* -n 2 .*ranklab io --config best.ini\n")
+        self.assertIn("\nstrategy = binary\n", config)
+        self.assertNotIn("label", config)
+        run = cli.ranklab("io", "--config", "best.ini", "--output", "one.h5", ranks=2, cwd=self.folder)
+        self.assertCode(run, 0)
+        (stored,) = stored_runs(self.folder / "one.h5")
+        self.assertEqual((stored.config["strategy"], stored.config["size"]), ("binary", 300))
+
+    def test_a_race_goes_on_without_a_point_that_fails(self):
+        result = self.sweep("io", "--race", "--strategy", "binary", "-n", "4", "--size", "10,100000000", code=2)
+        self.assertRegex(result.stdout, r"(?m)^  race +best: size=10$")
+        self.assertEqual(self.processes(), {("binary", 1): 2})
+
     @cli.needs_train
     def test_training_at_several_ranks(self):
         result = self.sweep("train", "--model", "template-softmax", "--data", "synthetic", "--steps", "7", "--batch-size", "4", "--ranks", "1,2",

@@ -44,7 +44,7 @@ def ranklab_train(launcher, ranklab, words, env, folder):
 
 def median_step_s(args, words):
     """Runs `ranklab train` with these options in a temporary folder; returns the median step after the warm-up."""
-    import h5py  # not every benchmark has h5py
+    import h5py  # here, since other benchmarks run without it
     import numpy as np
 
     output = ranklab_train([], args.ranklab, [*words, "--threads", args.threads], environment(args.threads), tempfile.gettempdir())

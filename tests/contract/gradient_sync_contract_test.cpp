@@ -162,7 +162,7 @@ TEST_P(Sync, TakesAParameterThatOneRankDoesNotUse) {
     const auto parameters = make_parameters(torch::kFloat);
     const auto sync = attached(parameters);
     for (int step = 0; step < 3; ++step) {
-        // Another one each step.
+        // In each step another rank does not use it.
         const bool uses = (world().rank() + step) % world().world_size() != 0;
         backward(*sync, parameters, step, {true, true, uses, true});
         sync->finish();

@@ -22,7 +22,7 @@ class Slowed:
     words: tuple
     launch: tuple = ()  # options of mpirun; none: without mpirun
     ranks: int = 1
-    before: tuple = ()  # the launcher
+    before: tuple = ()  # words before the launcher, as taskset
     evidence: tuple = ()  # (ranks, command words) of runs that go into the same file first
     preload: pathlib.Path = None  # source of a library
 

@@ -50,7 +50,7 @@ COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOT
 NAMESPACE = re.compile(r"(?:inline )?namespace(?: ([\w:]+))? \{$")
 TYPE = re.compile(r"(?:struct|class|union|enum class|enum) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?: :[^;]*)?(?: \{.*)?$")
 ROOM_CALL = re.compile(r"ranklab_add_room\s*\(\s*(\w+)([^)]*)\)")
-KEYWORDS = {"SOURCES", "DEPENDS", "LINK", "TORCH"}
+KEYWORDS = {"SOURCES", "ALONE", "DEPENDS", "LINK", "TORCH", "SEPARATE"}
 
 
 def levels_of(root):

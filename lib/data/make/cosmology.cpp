@@ -28,8 +28,8 @@ struct Octave {
 };
 // Most of the variance is on large scales, as in the spectrum of cold dark matter.
 constexpr std::array kOctaves{Octave{2, 0.05}, Octave{3, 0.15}, Octave{4, 0.3}, Octave{5, 0.5}};
-// The variance of a number uniform in [-1, 1), times the part that interpolation leaves on average
-// along each of three axes: the mean of (1 - r)^2 + r^2 for the ramp r.
+// Variance of the interpolated noise: 1/3 for numbers uniform in [-1, 1). Interpolation along an
+// axis leaves 26/35 of it, the mean of (1 - r)^2 + r^2 over the ramp r = 3 t^2 - 2 t^3.
 constexpr double kLatticeVariance = 1.0 / 3 * (26.0 / 35) * (26.0 / 35) * (26.0 / 35);
 
 double mix(double a, double b, double t) {

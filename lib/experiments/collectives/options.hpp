@@ -50,7 +50,7 @@ struct CollectivesOptions {
     std::uint64_t buffer_bytes = 0;    ///< of the largest message, or of all buckets
     std::vector<std::uint64_t> sizes;  ///< bytes, before rounding to whole elements
     std::optional<BucketTable> model;  ///< --from-model
-    std::vector<int> pair_members;     ///< ranks that --op pairs pairs; empty: another operation
+    std::vector<int> pair_members;     ///< ranks to be paired by --op pairs; empty: another --op
 };
 
 /// Settles the options that depend neither on backend nor hosts. Throws OptionError if two

@@ -55,7 +55,7 @@ struct Sweep {
 
 /// Times and checks all messages. A message is visited once in every round, and each round has an
 /// order of its own: drift, and effects of one message on the next, affect all messages alike.
-/// --op pairs: a visit is a round of pairs, all at once, which time and check a ping-pong of
+/// With --op pairs each round forms new pairs, which all at once time and check a ping-pong of
 /// --min-bytes and an exchange of --max-bytes; a row has one time per pair and round. Ends early
 /// after a signal or at --time-limit; throws if nothing was timed by then. Collective; the options
 /// must outlive the result.

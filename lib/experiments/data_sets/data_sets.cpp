@@ -138,8 +138,8 @@ Experiment cosmology_verb() {
                          "seed of the noise from which all fields come")
                 .flag("force", &S::force, "replace what is there already")
                 .no_option({"sigma", "speed", "cutoff", "gas-smoothing"},
-                           "ln(rho) has the spread 2, velocities have 0.3; the smallest structure "
-                           "is 4 cells, and gas is smoothed over 3"),
+                           "the standard deviation is 2 for ln(rho) and 0.3 for velocities; the "
+                           "smallest structure is 4 cells, and gas is smoothed over 3"),
         .settle = [](const auto& given, const auto& common, auto&) -> Plan {
             auto spec = given.template fields<CosmologySpec>();
             if (spec.chunk > spec.edge)

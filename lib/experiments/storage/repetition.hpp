@@ -86,8 +86,8 @@ class Repeater : base::Immovable {
 
     const io::Strategy& strategy() const { return *strategy_; }
     const WrittenBy& written() const { return written_; }
-    /// With --trace: what this rank and each of its workers did when in the last writing, which
-    /// began at `begin_s` on this node's clock. Empty on a rank that does not write.
+    /// With --trace: the timed calls of this rank and of each of its workers in the last writing,
+    /// which began at `begin_s` on this node's clock. Empty on a rank that does not write.
     struct Traced {
         double begin_s = 0;
         std::vector<std::vector<base::IoEvent>> lanes = {};

@@ -55,10 +55,10 @@ struct Part {
 };
 
 /// Returns the parts of the step, which add up to T(full). T is the step time of the slowest rank,
-/// mean over trials of one kind; C is the trial compute, or synthetic if there are no trials
-/// without communication. compute = typical rank of C. imbalance = T(C) - compute. communication =
-/// T(full) - T(nocomm), or 0. input = T(full) - T(synthetic). rest = what remains: noise, or parts
-/// that overlap. `trials` holds at least one trial of full and of C.
+/// mean over trials of one kind. C = Trial::compute, or synthetic if no trial leaves communication
+/// out. compute = step time of C's median rank. imbalance = T(C) - compute. communication = T(full)
+/// - T(nocomm), or 0. input = T(full) - T(synthetic). rest = what remains: noise, or parts that
+/// overlap. `trials` holds at least one trial of full and of C.
 std::vector<Part> waterfall(const std::vector<TrialTimes>& trials);
 
 /// Returns "compute limits: compute 97.1 %, input 2.0 %, ..." if the largest part (the rest

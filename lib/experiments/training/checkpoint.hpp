@@ -87,9 +87,8 @@ class Checkpoint {
   public:
     /// Collective. Checks that the folder can be written, and without --resume that it has no
     /// checkpoint. With --resume rank 0 opens the file; if there is none yet, the log says so and
-    /// the run starts from the beginning. The file's
-    /// settings must equal `options` if the parameters' values depend on them. Throws OptionError,
-    /// DataError or EnvironmentError on all ranks.
+    /// the run starts from the beginning. Settings of the file on which parameters' values depend
+    /// must equal `options`. Throws OptionError, DataError or EnvironmentError on all ranks.
     Checkpoint(const TrainingOptions& options, std::int64_t samples, const nn::Model& model,
                comm::Communicator& control);
 

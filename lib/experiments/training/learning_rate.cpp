@@ -14,7 +14,7 @@ using vocabulary::CommonSettings;
 using vocabulary::settle;
 using vocabulary::TrainingSettings;
 
-// The largest fp32 number is 3e38.
+// Below the largest fp32 number, 3.4e38.
 constexpr double kHighestRate = 1e38;
 
 std::string number(double value) {

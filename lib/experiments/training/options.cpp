@@ -187,7 +187,7 @@ void settle_batch(TrainingSettings& settings, int world_size) {
     const auto global = *settings.global_batch_size;
     if (global % parts != 0)
         throw base::OptionError(fmt::format(
-            "--global-batch-size {} does not divide by {} ranks{}; use {} or {}", global,
+            "--global-batch-size {} is not divisible by {} ranks{}; use {} or {}", global,
             world_size,
             parts == world_size ? ""
                                 : fmt::format(" with {} micro-batches each", parts / world_size),

@@ -41,9 +41,9 @@ struct Gpt2Block : torch::nn::Module {
     Linear c_attn{nullptr}, c_proj{nullptr}, c_fc{nullptr}, mlp_proj{nullptr};
 };
 
-// GPT-2 (Radford et al. 2019) as nanoGPT and llm.c train it: learned positions, the embedding as
-// head, weights from N(0, 0.02), those into the residual from N(0, 0.02 / sqrt(2 layers)), biases
-// 0, no dropout.
+// GPT-2 (Radford et al. 2019) as nanoGPT and llm.c train it: learned positions, head tied to the
+// embedding, no dropout. Biases start at 0, weights at N(0, 0.02), those of the last layer of a
+// residual branch at N(0, 0.02 / sqrt(2 layers)).
 class Gpt2 final : public LanguageModel {
   public:
     explicit Gpt2(const TransformerSizes& sizes) {

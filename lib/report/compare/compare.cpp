@@ -8,7 +8,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "report/compare/match.hpp"
 #include "report/model/chosen_runs.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/values.hpp"

@@ -1,5 +1,4 @@
-#include "report/compare/match.hpp"
-
+// Pairs the runs of A and B by configuration.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
+#include "report/compare/compare.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
 #include "vocabulary/facts.hpp"

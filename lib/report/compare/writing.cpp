@@ -1,12 +1,12 @@
 // Writes a comparison as text, JSON and Markdown.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/compare/compare.hpp"
@@ -18,18 +18,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::string>;
 
-struct OutcomeWords {
-    Outcome outcome;
-    const char *name, *rows;  // rows: after the number, as in "3 rows worse"
-};
-// In the order in which a summary counts them.
-constexpr OutcomeWords kOutcomes[] = {{Outcome::worse, "worse", "worse"},
-                                      {Outcome::better, "better", "better"},
-                                      {Outcome::changed, "changed", "changed"},
-                                      {Outcome::same, "same", "the same"},
-                                      {Outcome::too_noisy, "too noisy", "too noisy"},
-                                      {Outcome::too_few_runs, "too few runs", "with too few runs"},
-                                      {Outcome::other_load, "other load", "beside other load"}};
+// The third cell follows the number of rows: "3 rows with too few runs".
+const std::vector<std::string>& words_of(Outcome outcome) {
+    return sentence_row("outcome", base::number_of(outcome));
+}
 
 std::string better_name(vocabulary::Better better) {
     static constexpr std::array kNames{"lower", "higher", "-"};
@@ -44,9 +36,10 @@ std::string overall_name(const Comparison& comparison) {
 std::string verdict_line(const Comparison& comparison) {
     if (comparison.same_runs()) return overall_name(comparison) + ": A and B are the same runs";
     Lines parts;
-    for (const auto& [outcome, name, words] : kOutcomes)
+    for (const Outcome outcome : {Outcome::worse, Outcome::better, Outcome::changed, Outcome::same,
+                                  Outcome::too_noisy, Outcome::too_few_runs, Outcome::other_load})
         if (const std::size_t rows = comparison.count(outcome); rows > 0)
-            parts.push_back(counted(rows, "row") + " " + words);
+            parts.push_back(counted(rows, "row") + " " + words_of(outcome)[2]);
     if (const std::size_t alone = comparison.only_a.size() + comparison.only_b.size(); alone > 0)
         parts.push_back(counted(alone, "configuration") + " without counterpart");
     return overall_name(comparison) + ": " + base::join(parts, ", ");
@@ -96,16 +89,9 @@ std::string p_text(double p) {
 
 Frame frame_of(const CompareGroup& group) {
     Frame frame{.title = group.title};
-    frame.columns = {{.name = "measurement", .role = Role::key},
-                     {.name = "ratio", .unit = "1", .interval = true, .head = "B/A"},
-                     {.name = "verdict"},
-                     {.name = "better"},
-                     {.name = "runs"},
-                     {.name = "A"},
-                     {.name = "B"},
-                     {.name = "p_holm", .head = "p (Holm)"},
-                     {.name = "effect"},
-                     {.name = "runs_needed"}};
+    frame.columns = columns_of(
+        "measurement* | ratio+- [1] B/A | verdict | better | runs | A | B | p_holm p (Holm) | "
+        "effect | runs_needed");
     for (const auto& row : group.rows) {
         const auto& [n_a, n_b, estimate, test] = row.difference;
         const std::string needed = !row.is_open()         ? ""
@@ -184,7 +170,7 @@ Json side_json(const SideSummary& side) {
 }  // namespace
 
 std::string name_of(Outcome outcome) {
-    return std::ranges::find(kOutcomes, outcome, &OutcomeWords::outcome)->name;
+    return words_of(outcome)[1];
 }
 
 std::string gate_line(const Comparison& comparison, const Gate& gate) {
@@ -202,7 +188,7 @@ std::string gate_line(const Comparison& comparison, const Gate& gate) {
     if (comparison.inconclusive() == 0) return "passed";
     const char* const why = comparison.same_runs() ? "A and B are the same runs"
                             : comparison.count(Outcome::other_load) > 0
-                                ? "other processes used the hosts of A and B differently"
+                                ? "load by other processes differs between A and B"
                                 : "too noisy or too few runs to judge";
     return code == 0 ? fmt::format("undecided (exit 0): {}; --strict makes this a failure", why)
                      : fmt::format("failed (exit {}): undecided: {}; measure more", code, why);

@@ -52,7 +52,8 @@ class Advice {
         const double fixed = p_.percent_of(p_.fixed_s()),
                      wanted = std::exp2(std::ceil(std::log2(9 * fixed / (100 - fixed)))),
                      growth = std::clamp(wanted, 2.0, 16.0), saved = 1 - 1 / growth;
-        add(fmt::format("--batch-size {}", growth * number(setting::kBatchSize)),
+        add(fmt::format("--batch-size {}",
+                        growth * predict::number_of(all_.run, setting::kBatchSize, 0)),
             saved * p_.step_s(),
             saved * (p_.update_s + p_.lost_s(Parts::transfer) - above_least_s(Parts::transfer)));
     }
@@ -98,9 +99,8 @@ class Advice {
     // The largest savings first, options without a number last.
     Frame frame() {
         Frame frame{.title = "What to try, and the time per sample that it saves"};
-        frame.columns = {{.name = "option", .role = Role::key, .head = "try"},
-                         {.name = "at_least_percent", .unit = "%", .head = "at least"},
-                         {.name = "at_most_percent", .unit = "%", .head = "at most"}};
+        frame.columns =
+            columns_of("option* try | at_least_percent [%] at least | at_most_percent [%] at most");
         std::ranges::stable_sort(rows_, std::greater(),
                                  [](const Row& row) { return std::fmax(row.cells[2].number, 0); });
         frame.rows = std::move(rows_);
@@ -117,9 +117,6 @@ class Advice {
         return p_.lost_s(loss) - least;
     }
     bool is_quiet() const { return all_.others <= vocabulary::kMostOtherLoad * all_.host_cores; }
-    double number(std::string_view setting) const {
-        return predict::number_of(all_.run, setting, 0);
-    }
     // Beside other load, threads and ranks on further cores may save nothing, or take longer.
     double if_quiet(double saved) {
         if (is_quiet()) return saved;

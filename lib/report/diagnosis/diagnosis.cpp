@@ -17,96 +17,57 @@ namespace {
 
 using model::kLossNames, model::Parts, model::Steps, model::steps_of, results::Run;
 
-constexpr double kLeastLoss = 0.15;                  // of the step; from there on a loss is a bound
-constexpr double kSmallBatch = 0.15, kCheapSum = 2;  // the update's share of a rank's computing;
-                                                     // the sum's time in updates
+constexpr double kLeastLoss = 0.15;  // of the step; a smaller loss is not named as its bound
+// Small batch: update / computing of a rank is at least the first, sum / update at most the second.
+constexpr double kSmallBatch = 0.15, kCheapSum = 2;
 
 struct CauseRow {
     Cause cause;
-    const char *bound, *name, *sentence;
     double (*lost_s)(const Steps& all);  // per step; infinite if nothing else counts
 };
-// The cause with the largest loss is named, the first of equal ones. Start-up counts only without
-// --steps, in a whole training.
+// In the order of Cause. The cause with the largest loss is named, the first of equal ones.
+// Start-up counts only without --steps, in a whole training.
 constexpr CauseRow kCauses[] = {
-    {Cause::not_measured, "unknown", "not_measured",
-     "cause unknown: the run does not store the parts of its step; the table `waterfall` "
-     "of a run with --ablation has them",
-     [](const Steps& all) { return all.measured ? 0 : HUGE_VAL; }},
-    {Cause::starting, "start_up", "starting",
-     "bound by start-up: {start_up} of the run passes before the first step ends",
+    {Cause::not_measured, [](const Steps& all) { return all.measured ? 0 : HUGE_VAL; }},
+    {Cause::starting,
      [](const Steps& all) {
-         return all.run.setting(setting::kSteps).empty() && all.start_up_percent() > 50 ? HUGE_VAL
-                                                                                        : 0;
+         const bool whole = all.run.setting(setting::kSteps).empty();
+         return whole && all.start_up_percent() > 50 ? HUGE_VAL : 0;
      }},
-    {Cause::costly_loader, "input", "costly_loader",
-     "bound by input: waiting for samples takes {lost}; making them takes {making}, mostly "
-     "decoding",
+    {Cause::costly_loader,
      [](const Steps& all) {
          return all.whole.decoding_s > all.whole.reading_s ? all.whole.lost_s(Parts::input) : 0;
      }},
-    {Cause::slow_input, "input", "slow_input",
-     "bound by input: waiting for samples takes {lost}; making them takes {making}",
-     [](const Steps& all) { return all.whole.lost_s(Parts::input); }},
-    {Cause::other_load, "other_load", "other_load",
-     "bound by other load: waiting for cores that other processes use takes {lost}; these use "
-     "{others} of {host_cores} cores",
-     [](const Steps& all) { return all.other_load_s(); }},
-    {Cause::core_wait, "compute", "core_wait",
-     "bound by waiting for a core, which takes {lost}; the load by other processes was not "
-     "measured",
+    {Cause::slow_input, [](const Steps& all) { return all.whole.lost_s(Parts::input); }},
+    {Cause::other_load, [](const Steps& all) { return all.other_load_s(); }},
+    {Cause::core_wait,
      [](const Steps& all) {
          return all.others >= 0 || all.oversubscribed() ? 0 : all.whole.lost_s(Parts::cores);
      }},
-    {Cause::threads_on_cores, "compute", "threads_on_cores",
-     "bound by computing: the {threads} threads of a rank share its {cores} cores, which takes "
-     "{lost}",
+    {Cause::threads_on_cores,
      [](const Steps& all) { return all.threads > all.own_cores ? all.own_threads_s() : 0; }},
-    {Cause::ranks_on_cores, "compute", "ranks_on_cores",
-     "bound by computing: the {host_threads} threads of a host share {host_cores} cores, which "
-     "takes {lost}",
-     [](const Steps& all) { return all.own_threads_s(); }},
-    {Cause::late_rank, "imbalance", "late_rank",
-     "bound by imbalance: waiting for {last} takes {lost}",
-     [](const Steps& all) { return all.whole.late_s(); }},
-    {Cause::uneven_steps, "imbalance", "uneven_steps",
-     "bound by imbalance: waiting for the last rank, which differs from step to step, takes {lost}",
-     [](const Steps& all) { return all.whole.lost_s(Parts::serialisation); }},
-    {Cause::small_batch, "compute", "small_batch",
-     "bound by computing: the batch is small; the update and the sum of gradients, which do not "
-     "depend on it, take {lost}",
+    {Cause::ranks_on_cores, [](const Steps& all) { return all.own_threads_s(); }},
+    {Cause::late_rank, [](const Steps& all) { return all.whole.late_s(); }},
+    {Cause::uneven_steps, [](const Steps& all) { return all.whole.lost_s(Parts::serialisation); }},
+    {Cause::small_batch,
      [](const Steps& all) {
          const auto& p = all.whole;
-         return p.update_s >= kSmallBatch * p.computing_s() &&
-                        kCheapSum * p.update_s >= p.lost_s(Parts::transfer)
-                    ? p.fixed_s()
-                    : 0;
+         const bool is_small = p.update_s >= kSmallBatch * p.computing_s() &&
+                               kCheapSum * p.update_s >= p.lost_s(Parts::transfer);
+         return is_small ? p.fixed_s() : 0;
      }},
-    {Cause::replicas, "communication", "replicas",
-     "bound by moving data between replicas: copying the batch, the parameters, the outputs and "
-     "the "
-     "gradients takes {lost}",
-     [](const Steps& all) { return all.whole.lost_s(Parts::replicas); }},
-    {Cause::transfer, "communication", "transfer",
-     "bound by communication: summing {bytes}gradients{gathering} takes {lost} once the last rank "
-     "has come",
-     [](const Steps& all) { return all.whole.lost_s(Parts::transfer); }},
-    {Cause::launches, "launches", "launches",
-     "bound by launches: computing takes {computing} of the step, in which the GPU waits for the "
-     "host to launch its kernels",
+    {Cause::replicas, [](const Steps& all) { return all.whole.lost_s(Parts::replicas); }},
+    {Cause::transfer, [](const Steps& all) { return all.whole.lost_s(Parts::transfer); }},
+    {Cause::launches,
      [](const Steps& all) {
          return model::waits_for_launches(all.run) ? kLeastLoss * all.whole.step_s() : 0;
      }},
-    {Cause::idle_cores, "compute", "idle_cores",
-     "bound by computing: {computing} of the step; more threads could use {idle} more of the "
-     "host's {host_cores} cores",
+    {Cause::idle_cores,
      [](const Steps& all) { return all.has_idle_cores() ? kLeastLoss * all.whole.step_s() : 0; }},
-    {Cause::none, "compute", "none",
-     "bound by computing: {computing} of the step; the largest loss is {loss}, {largest}",
-     [](const Steps& all) { return kLeastLoss * all.whole.step_s(); }}};
+    {Cause::none, [](const Steps& all) { return kLeastLoss * all.whole.step_s(); }}};
 
-const CauseRow& row_of(Cause cause) {
-    return *std::ranges::find(kCauses, cause, &CauseRow::cause);
+const std::vector<std::string>& words_of(Cause cause) {
+    return sentence_row("cause", base::number_of(cause));
 }
 
 // "rank 1 on n1 (its forward phase takes 0.1 s longer than the others')".
@@ -115,7 +76,7 @@ std::string last_rank(const Steps& all) {
     if (rows.empty()) return "the slowest rank";
     const double handover_s = all.whole.lost_s(Parts::handover);
     const bool in_sync = handover_s > all.whole.late_s() / 2;
-    // The sums' waits do not show a rank that is late after them, and its phases no late handover.
+    // Late handover: the rank that came last at most sums. Late elsewhere: the slowest rank.
     const auto late = *std::ranges::max_element(rows, {}, [&](const auto& row) {
         return in_sync ? row.number("came_last_share")
                        : row.number("rank") == base::real(all.whole.slowest_rank);
@@ -129,7 +90,7 @@ std::string last_rank(const Steps& all) {
                            : "");
 }
 
-std::string sentence_of(const CauseRow& row, const Steps& all) {
+std::string sentence_of(Cause cause, const Steps& all) {
     const auto& p = all.whole;
     const auto cost = [&](double seconds) {
         return fmt::format("{} a step ({})", readable(seconds, "s"),
@@ -138,11 +99,13 @@ std::string sentence_of(const CauseRow& row, const Steps& all) {
     const double bytes = all.run.median("reduced_bytes_per_step");
     const auto loss = p.largest_loss();
     return fmt::format(
-        fmt::runtime(row.sentence), fmt::arg("start_up", percent_text(all.start_up_percent())),
-        fmt::arg("lost", cost(row.lost_s(all))), fmt::arg("making", readable(p.loader_s(), "s")),
-        fmt::arg("others", digits(all.others)), fmt::arg("threads", all.threads),
-        fmt::arg("cores", all.own_cores), fmt::arg("host_threads", all.threads * all.ranks),
-        fmt::arg("host_cores", all.host_cores), fmt::arg("last", last_rank(all)),
+        fmt::runtime(words_of(cause)[2]),
+        fmt::arg("start_up", percent_text(all.start_up_percent())),
+        fmt::arg("lost", cost(kCauses[base::number_of(cause)].lost_s(all))),
+        fmt::arg("making", readable(p.loader_s(), "s")), fmt::arg("others", digits(all.others)),
+        fmt::arg("threads", all.threads), fmt::arg("cores", all.own_cores),
+        fmt::arg("host_threads", all.threads * all.ranks), fmt::arg("host_cores", all.host_cores),
+        fmt::arg("last", last_rank(all)),
         fmt::arg("bytes", std::isfinite(bytes) ? readable(bytes, "B") + " of " : ""),
         fmt::arg("gathering", all.run.find("gather_exposed_time_s") == nullptr
                                   ? ""
@@ -154,10 +117,7 @@ std::string sentence_of(const CauseRow& row, const Steps& all) {
 
 Frame parts_frame(const Steps& all) {
     Frame frame{.title = "Mean step, with the factors of its parallel efficiency"};
-    frame.columns = {{.name = "part", .role = Role::key},
-                     {.name = "time_s", .unit = "s", .head = "time"},
-                     {.name = "percent", .unit = "%", .head = "share"},
-                     {.name = "efficiency", .unit = "1", .interval = true}};
+    frame.columns = columns_of("part* | time_s [s] time | percent [%] share | efficiency+- [1]");
     const auto add = [&](const char* name, double seconds, const Cell& factor) {
         const double percent = all.whole.percent_of(seconds);
         if (percent >= 0.05)  // less would read 0 %
@@ -220,23 +180,24 @@ std::string against_ranks(const Parts& dp, const Run& ranks) {
 }  // namespace
 
 std::string bound_of(Cause cause) {
-    return row_of(cause).bound;
+    return words_of(cause)[3];
 }
 
 std::string name_of(Cause cause) {
-    return row_of(cause).name;
+    return words_of(cause)[1];
 }
 
 Diagnosis diagnose(const Run& run) {
     const Steps all = steps_of(run);
-    const auto& row = *std::ranges::max_element(
-        kCauses, {}, [&](const CauseRow& one) { return one.lost_s(all); });
+    const Cause cause = std::ranges::max_element(kCauses, {}, [&](const auto& row) {
+                            return row.lost_s(all);
+                        })->cause;
     return {.run = run.id,
-            .cause = row.cause,
-            .why = sentence_of(row, all),
+            .cause = cause,
+            .why = sentence_of(cause, all),
             .parts = all.measured ? parts_frame(all) : Frame(),
             .start_up_s = all.start_up_s(),
-            .advice = advice_for(all, row.cause),
+            .advice = advice_for(all, cause),
             .caveats = model::caveats_of(run)};
 }
 
@@ -266,16 +227,14 @@ std::string advice_text(const Diagnosis& found) {
 std::string text_of(const Diagnosis& found) {
     std::string text = fmt::format("run {}\n", base::one_line(found.run)) +
                        base::wrapped("  why           ", found.why);
-    for (const auto& caveat : found.caveats)
-        text += base::wrapped("  note          ", sentence(caveat));
+    for (const auto& note : sentences_of(found.caveats))
+        text += base::wrapped("  note          ", note);
     for (const Frame* const frame : {&found.parts, &found.advice})
         if (!frame->empty()) text += '\n' + report::text_of(*frame);
     return text;
 }
 
 std::string json_of(const Diagnosis& found) {
-    std::vector<std::string> notes;
-    for (const auto& caveat : found.caveats) notes.push_back(sentence(caveat));
     return json_line({{"schema", 1},
                       {"run", found.run},
                       {"bound", bound_of(found.cause)},
@@ -284,14 +243,14 @@ std::string json_of(const Diagnosis& found) {
                       {"parts", json_rows(found.parts)},
                       {"start_up_s", found.start_up_s},
                       {"advice", json_rows(found.advice)},
-                      {"notes", notes}});
+                      {"notes", sentences_of(found.caveats)}});
 }
 
 std::string html_of(const Diagnosis& found) {
-    std::string text = html_escape(found.why);
-    for (const auto& caveat : found.caveats) text += "; " + html_escape(sentence(caveat));
+    auto all = sentences_of(found.caveats);
+    all.insert(all.begin(), found.why);
     return fmt::format("<p>Run <a href=\"#run-{0}\">{0}</a>: {1}</p>\n", html_escape(found.run),
-                       text) +
+                       html_escape(base::join(all, "; "))) +
            report::html_of(found.parts) + report::html_of(found.advice);
 }
 

@@ -9,6 +9,7 @@
 
 namespace ranklab::report::diagnosis {
 
+/// Ties go to the first. templates/sentences.txt has a row for each, in this order.
 enum class Cause {
     not_measured,
     starting,
@@ -20,9 +21,9 @@ enum class Cause {
     ranks_on_cores,
     late_rank,
     uneven_steps,
+    small_batch,
     replicas,
     transfer,
-    small_batch,
     launches,
     idle_cores,
     none
@@ -49,8 +50,7 @@ Diagnosis diagnose(const results::Run& run);
 Diagnosis diagnose(const results::Run& run, const results::ResultFile& file);
 
 /// The first option to try with its bounds: "--workers 4 saves at most 40 % of the time per
-/// sample";
-/// "" if there is none.
+/// sample"; "" if there is none.
 std::string advice_text(const Diagnosis& found);
 std::string text_of(const Diagnosis& found);
 /// One line.

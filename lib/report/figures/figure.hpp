@@ -124,9 +124,6 @@ std::vector<Caveat> doubts_of(const Frame& table, const Places& rows);
 std::vector<std::size_t> newest_groups(const model::Groups& groups, std::string_view command,
                                        std::size_t most);
 
-/// Keeps only the least and the largest point of each piece of a long line, so that peaks stay.
-std::vector<Point> thinned(const std::vector<Point>& line);
-
 /// Writes each figure into `folder` (created if missing) as .svg, .pdf and .png with its script
 /// (.gp) and numbers (.csv and, if they fit a page, .tex). Returns the .svg files and their titles.
 /// Throws OptionError if there is nothing to draw, or if the folder has files of these names that

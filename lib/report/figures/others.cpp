@@ -95,8 +95,8 @@ void add_ladder(Section& section, const model::Ladder& ladder, const std::string
                                                          : table.at(row, vocabulary::kJobTime));
     section.figures.push_back(std::move(figure));
     section.tables.push_back(model::frame_of(ladder, true));
-    for (const auto& finding : ladder.findings)
-        section.tables.back().notes.push_back(sentence(finding));
+    std::ranges::move(sentences_of(ladder.findings),
+                      std::back_inserter(section.tables.back().notes));
 }
 
 // A value of the quantity relative to the one at the least x; over files the time of each.
@@ -216,12 +216,7 @@ Section ladder_section(const Source& source) {
 
 Section published_section(const Source& source) {
     Frame frame{.title = "The same experiment on other hardware"};
-    frame.columns = {{.name = "experiment", .role = Role::key},
-                     {.name = "quantity"},
-                     {.name = "published"},
-                     {.name = "ours"},
-                     {.name = "conditions"},
-                     {.name = "source"}};
+    frame.columns = columns_of("experiment* | quantity | published | ours | conditions | source");
     Section section{"reference", "Published beside ours"};
     std::vector<std::pair<std::size_t, results::Run>> newest;
     for (const std::size_t group : newest_groups(source.groups, "", 500))

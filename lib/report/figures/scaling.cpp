@@ -174,7 +174,7 @@ Answer answer_of(const Frame& table, const Kind& kind, const std::string& series
             doubts_of(table, {rows.front(), best})};
 }
 
-// One of the series with most points for each label that holds a series of its own.
+// An answer for each label, from a series of it with the most points.
 std::vector<Answer> answers_of(const Frame& table, const Kind& kind, const Groups& groups,
                                const std::vector<Curve>& curves) {
     std::map<std::string, std::pair<std::string, Places>> of_label;
@@ -217,9 +217,8 @@ Section section_of(const Source& source, const Kind& kind) {
              .x_label = kind.over,
              .y_label = label,
              .unit = unit,
-             .caption =
-                 "Medians with 95 % intervals between runs: for ratios from three runs per "
-                 "point on, for other values from six; dashed: ideal, from the baseline on."},
+             .caption = "Medians with 95 % intervals between runs (ratios: from 3 runs per point; "
+                        "other values: from 6). Dashed: ideal scaling from the baseline."},
             section.tables.front(), column, power);
         if (!figure.empty()) section.figures.push_back(std::move(figure));
     };
@@ -265,7 +264,7 @@ void add_way(Section& section, const Source& source, const std::string& key,
         add_bar(figure, name(row), groups.estimate(row, one.measurement));
     section.figures.push_back(std::move(figure));
     auto findings = model::findings_of(groups, one, name);
-    // Of modes on other cores, or with other batches, those answer that are alike.
+    // Modes with different cores or batches are not ranked; what a mode pays is still said.
     const auto alike = [&](std::size_t row) {
         return groups.cores(row).count == groups.cores(one.base).count &&
                groups.factor(row, setting::kGlobalBatchSize) ==

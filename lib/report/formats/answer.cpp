@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <set>
@@ -191,22 +190,15 @@ std::string epochs(const Run& run) {
         frame.notes.push_back(fmt::format("{} not shown: ranklab report --format json has all",
                                           counted(hidden, "epoch")));
     }
-    constexpr std::array kColumns{std::array{"time_s", "s", "time"},
-                                  std::array{"step_s", "s", "step"},
-                                  std::array{"samples_per_s", "1", "samples/s"},
-                                  std::array{"train_loss", "1", "loss"},
-                                  std::array{"validation_loss", "1", "val. loss"},
-                                  std::array{"accuracy", "%", "accuracy"},
-                                  std::array{"validation_time_s", "s", "val. time"}};
+    frame.columns = columns_of(
+        "epoch* | time_s [s] time | step_s [s] step | samples_per_s [1] samples/s | "
+        "train_loss [1] loss | validation_loss [1] val. loss | accuracy [%] | "
+        "validation_time_s [s] val. time");
     for (const auto& row : rows) {
-        frame.rows.emplace_back();
-        frame.put({.name = "epoch", .role = Role::key}, model::cell_of(row, "epoch"));
-        for (const auto& [name, unit, head] : kColumns)
-            frame.put({.name = name, .unit = unit, .head = head}, model::cell_of(row, name));
-        frame.set(frame.rows.size() - 1, frame.columns[frame.find("step_s")],
-                  row.number("time_s") / row.number("steps"));
-        frame.set(frame.rows.size() - 1, frame.columns[frame.find("accuracy")],
-                  100 * row.number("validation_accuracy"));
+        auto& cells = frame.rows.emplace_back().cells;
+        for (const auto& column : frame.columns) cells.push_back(model::cell_of(row, column.name));
+        cells[frame.find("step_s")] = row.number("time_s") / row.number("steps");
+        cells[frame.find("accuracy")] = 100 * row.number("validation_accuracy");
         if (!is_whole(row))
             frame.rows.back().caveats.push_back(
                 {CaveatKind::said, fmt::format("cut short: {} of {} steps", row.number("steps"),

@@ -19,13 +19,10 @@ struct Screen {
     std::string advice = {};  ///< an option to try
 };
 
-/// The answer in 80 columns: measurements, the breakdown, at most
-/// three warnings, and at the end the lines `result` and `verified`;
-/// for an invalid run INVALID and the reasons. A training run begins
-/// with the lines Img/sec per rank: m +- h Total img/sec on N
-/// rank(s): M +- H M is the median of throughput_samples_per_s, H
-/// the longer half of its 95 % interval; m and h are these divided
-/// by N.
+/// The answer in 80 columns: measurements, the breakdown, at most three warnings, and at the end
+/// the lines `result` and `verified`; for an invalid run INVALID and the reasons. A training run
+/// begins with "Img/sec per rank: m +- h" and "Total img/sec on N rank(s): M +- H": the median of
+/// throughput_samples_per_s and the longer half of its 95 % interval; m and h are divided by N.
 std::string answer_text(const results::Run& run, const Screen& screen = {});
 /// The answer on one line: the rate, or the reason for INVALID.
 std::string answer_line(const results::Run& run);

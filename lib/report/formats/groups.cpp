@@ -19,10 +19,10 @@ using model::Groups;
 // The most important conditions that all runs share, for a note below the table.
 std::string conditions_of(const Groups& groups) {
     static constexpr const char* kFirst =
-        "command,model,data,mode,sync,op,datatype,from-model,memory,backend,device,precision,batch-"
-        "size,"
-        "global-batch-size,steps,epochs,strategy,layout,files,size,fsync,cache,file_system,workers,"
-        "ranks,threads,host.cpu,host.logical_cpus,libraries.mpi,libraries.libtorch,version";
+        "command,model,data,mode,sync,op,datatype,from-model,memory,backend,device,precision,"
+        "batch-size,global-batch-size,steps,epochs,strategy,layout,files,size,fsync,cache,"
+        "file_system,workers,ranks,threads,host.cpu,host.logical_cpus,libraries.mpi,"
+        "libraries.libtorch,version";
     std::vector<std::string> parts;
     for (const auto& key : base::split(kFirst, ',')) {
         if (groups.has_key(key)) continue;
@@ -102,9 +102,7 @@ std::string written(const Groups& all, const Write& write) {
         Frame frame = frame_of(groups, scaling);
         if (const auto same = conditions_of(groups); !same.empty())
             frame.notes.push_back("equal in all rows: " + same);
-        std::vector<std::string> sentences;
-        for (const auto& finding : scaling.findings) sentences.push_back(sentence(finding));
-        texts.push_back(write(groups, frame, sentences));
+        texts.push_back(write(groups, frame, sentences_of(scaling.findings)));
     }
     return base::join(texts, "\n");
 }
@@ -120,8 +118,7 @@ Json ratio_json(const Cell& ratio) {
 Json group_json(const Groups& groups, const model::Scaling& scaling, std::size_t group) {
     const Frame& table = scaling.table;
     const model::Cores cores = groups.cores(group);
-    Json key = Json::object(), measurements = Json::array(), marks = Json::array(),
-         ids = Json::array();
+    Json key = Json::object(), measurements = Json::array(), ids = Json::array();
     for (const auto& name : groups.keys()) key[name] = groups.key(group, name);
     for (const std::size_t column : table.all(Role::measured)) {
         const auto& name = table.columns[column].name;
@@ -136,7 +133,6 @@ Json group_json(const Groups& groups, const model::Scaling& scaling, std::size_t
                                     {"ci95_low", found.interval.low},
                                     {"ci95_high", found.interval.high}});
     }
-    for (const auto& caveat : table.rows[group].caveats) marks.push_back(sentence(caveat));
     for (const std::size_t run : groups.members(group))
         ids.push_back(groups.runs().at(run, "id").text);
     return {{"key", key},
@@ -150,7 +146,7 @@ Json group_json(const Groups& groups, const model::Scaling& scaling, std::size_t
             {"speedup", ratio_json(scaling.at(group, "speedup"))},
             {"strong_efficiency", ratio_json(scaling.at(group, "strong_efficiency"))},
             {"weak_efficiency", ratio_json(scaling.at(group, "weak_efficiency"))},
-            {"marks", marks}};
+            {"marks", sentences_of(table.rows[group].caveats)}};
 }
 
 Json finding_json(const Finding& finding) {

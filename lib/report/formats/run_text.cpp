@@ -47,9 +47,7 @@ std::string header(const Run& run) {
 
 Frame phases_of(const Run& run) {
     Frame frame{.title = "Phases of a step, means over ranks and steps"};
-    frame.columns = {{.name = "phase", .role = Role::key},
-                     {.name = "mean_s", .unit = "s", .head = "time"},
-                     {.name = "percent", .unit = "%", .head = "share"}};
+    frame.columns = columns_of("phase* | mean_s [s] time | percent [%] share");
     double whole = 0;
     for (const auto& part : model::step_parts(run)) {
         const double mean_s = part.number("per_hit_s");

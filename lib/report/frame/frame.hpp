@@ -64,7 +64,7 @@ enum class Role {
     factor,     ///< a setting or fact that numbers depend on: equal in repetitions
     place,      ///< a property of the machine that a row and its baseline should share
     measured,
-    scaling,  ///< of a row and its baseline
+    scaling,  ///< compares a row with its baseline: speedup, efficiency
     table     ///< the rows of a table that the run stored
 };
 
@@ -79,6 +79,9 @@ struct Column {
     bool is_key() const { return role == Role::key; }
     const std::string& title() const { return head.empty() ? name : head; }
 };
+/// Columns in a text, separated by |: the name (with * for a key, with +- for cells with
+/// intervals), the unit in [], the heading: "ranks* | step_time_s+- [s] step | notes".
+std::vector<Column> columns_of(const std::string& text);
 
 struct Row {
     std::vector<Cell> cells = {};  ///< may be fewer than there are columns: the others are empty

@@ -218,9 +218,8 @@ std::string csv_of(const Frame& frame) {
                 for (const double end : {cell.interval.low, cell.interval.high})
                     cells.push_back(exact(end));
         }
-        std::vector<std::string> marks;
-        for (const auto& caveat : frame.rows[row].caveats) marks.push_back(sentence(caveat));
-        if (marked) cells.push_back(csv_cell(base::join(marks, "; ")));
+        if (marked)
+            cells.push_back(csv_cell(base::join(sentences_of(frame.rows[row].caveats), "; ")));
         text += base::join(cells, ",") + '\n';
     }
     return text;

@@ -12,17 +12,8 @@
 namespace ranklab::report {
 namespace {
 
-// Rows of templates/sentences.txt: kind, name, sentence, and of caveats the words after "1 group"
-// ("has" becomes "have"). The rows of a kind are in the order of its enum.
 const std::vector<std::string>& words_of(const std::string& kind, auto key) {
-    static const auto rows = [] {
-        std::map<std::string, std::vector<std::vector<std::string>>> all;
-        for (const auto& line : base::split(frame::template_text("sentences.txt"), '\n'))
-            if (auto cells = base::split(line, '|'); cells.size() > 1)
-                all[cells.front()].push_back(std::move(cells));
-        return all;
-    }();
-    return rows.at(kind).at(static_cast<std::size_t>(key));
+    return sentence_row(kind, static_cast<std::size_t>(key));
 }
 
 std::string interval_of(const stats::Interval& ci) {
@@ -31,6 +22,17 @@ std::string interval_of(const stats::Interval& ci) {
 }
 
 }  // namespace
+
+const std::vector<std::string>& sentence_row(const std::string& kind, std::size_t key) {
+    static const auto rows = [] {
+        std::map<std::string, std::vector<std::vector<std::string>>> all;
+        for (const auto& line : base::split(frame::template_text("sentences.txt"), '\n'))
+            if (auto cells = base::split(line, '|'); cells.size() > 1)
+                all[cells.front()].push_back(std::move(cells));
+        return all;
+    }();
+    return rows.at(kind).at(key);
+}
 
 std::string sentence(const Caveat& caveat) {
     return fmt::format(fmt::runtime(words_of("caveat", caveat.kind)[2]), caveat.what);
@@ -57,6 +59,7 @@ std::string name_of(Refusal::Why why) {
     return words_of("refusal", why)[1];
 }
 
+// The fourth cell of a caveat's row follows "1 group"; "has" becomes "have".
 std::string of_groups(CaveatKind kind, std::size_t groups) {
     const std::string words = words_of("caveat", kind)[3];
     return groups == 1                ? words

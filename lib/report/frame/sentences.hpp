@@ -59,7 +59,7 @@ enum class Verdict {
     fastest_of_others,  ///< the baseline is the fastest
     undecided,
     single_runs,
-    other_load,  ///< other processes used the hosts of the compared rows differently
+    other_load,  ///< load by other processes differs between the compared rows
     larger_model,
     pays,  ///< `value`: the parts of a step that take longer in `against`
     pays_undecided,
@@ -84,7 +84,7 @@ enum class Verdict {
     reaches_undecided,  ///< the interval includes the threshold
     reaches_without_interval,
     reaches_nothing,
-    reaches_unknown,     ///< no scale above the base has the figure
+    reaches_unknown,     ///< the figure is known for no scale above the base
     reaches_other_load,  ///< load by other processes differs from the base's
     no_threshold,
     // Of a campaign's question: `value` is the ratio that was asked for.
@@ -104,6 +104,16 @@ struct Finding {
     std::string unit = {};  ///< what efficiency is relative to: "core"; or the ratio's name
 };
 std::string sentence(const Finding& finding);
+template <class One>
+std::vector<std::string> sentences_of(const std::vector<One>& all) {
+    std::vector<std::string> texts;
+    for (const One& one : all) texts.push_back(sentence(one));
+    return texts;
+}
+
+/// A row of templates/sentences.txt: kind, name, sentence and, depending on the kind, more words.
+/// The rows of a kind are in the order of its enum, to which `key` belongs.
+const std::vector<std::string>& sentence_row(const std::string& kind, std::size_t key);
 
 /// The name in machine formats: "fastest".
 std::string name_of(Verdict verdict);

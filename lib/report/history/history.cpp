@@ -102,8 +102,8 @@ std::string change_text(const Varying& one, std::size_t before, std::size_t afte
 }
 
 // How it changed with the step at run `at` and stayed up to `end`; "" if it did not. The step may
-// lie one run beside the change. An empty value is that of a version that lacks the fact, but
-// environment variables are set and unset.
+// lie one run beside the change. A fact without value was not stored by that version, which is no
+// change; an environment variable without value was not set.
 std::string change_at(const Varying& one, std::size_t begin, std::size_t at, std::size_t end) {
     const std::span<const std::string> values(one.values);
     const std::size_t last = std::max(begin + 1, at - 1) - 1, first = std::min(at + 1, end - 1);
@@ -167,12 +167,8 @@ struct Maker {
         }
         series.table.title = fmt::format("{}: {}, {}", series.configuration, series.measurement,
                                          counted(all.size(), "run"));
-        series.table.columns = {{.name = "since", .role = Role::key},
-                                {.name = "runs"},
-                                {.name = "median", .unit = unit, .interval = true},
-                                {.name = "ratio", .unit = "1", .interval = true},
-                                {.name = "verdict"},
-                                {.name = "changed"}};
+        series.table.columns = columns_of(
+            fmt::format("since* | runs | median+- [{}] | ratio+- [1] | verdict | changed", unit));
         series.figure = {.name = "history",
                          .title = series.table.title,
                          .x_label = "run",
@@ -241,17 +237,14 @@ struct Maker {
         for (const auto& one : varying)
             if (auto text = change_at(one, earlier, begin, end); !text.empty())
                 facts.push_back(std::move(text));
-        series.table.rows.back().cells.emplace_back(facts.empty()
-                                                        ? "nothing that ranklab stores changed"
-                                                        : some_of(facts, kMostFacts, "; "));
+        series.table.rows.back().cells.emplace_back(
+            facts.empty() ? "no change in what ranklab stores" : some_of(facts, kMostFacts, "; "));
     }
 };
 
 // The rows of all series. Their medians have several units.
 Frame joined(const std::vector<Series>& all) {
-    Frame table{.columns = {{.name = "configuration", .role = Role::key},
-                            {.name = "measurement", .role = Role::key},
-                            {.name = "unit"}}};
+    Frame table{.columns = columns_of("configuration* | measurement* | unit")};
     for (const auto& series : all)
         for (const auto& row : series.table.rows) {
             const auto& columns = series.table.columns;
@@ -266,10 +259,8 @@ Frame joined(const std::vector<Series>& all) {
 std::string json_of(const std::vector<Series>& all) {
     const Frame table = joined(all);
     auto rows = json_rows(table);
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        auto& notes = rows[row]["notes"] = nlohmann::ordered_json::array();
-        for (const auto& caveat : table.rows[row].caveats) notes.push_back(sentence(caveat));
-    }
+    for (std::size_t row = 0; row < rows.size(); ++row)
+        rows[row]["notes"] = sentences_of(table.rows[row].caveats);
     return json_line({{"schema", 1}, {"segments", rows}}) + '\n';
 }
 

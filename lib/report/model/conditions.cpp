@@ -45,11 +45,6 @@ std::string cache_of(const Run& run) {
     return fmt::format("{}", fmt::join(labels, ", "));
 }
 
-bool follows_from_ranks(const std::string& condition) {
-    const auto* fact = vocabulary::find_fact(condition);
-    return fact != nullptr && fact->follows_ranks;
-}
-
 void drop_empty(Conditions& conditions) {
     std::erase_if(conditions, [](const auto& one) { return one.second.empty(); });
 }
@@ -86,8 +81,9 @@ Conditions surroundings_of(const Run& run) {
 
 Conditions machine_of(const Run& run) {
     Conditions all = surroundings_of(run);
-    std::erase_if(all, [&](const auto& one) {
-        return one.first == "cache" || (one.first != "hosts" && follows_from_ranks(one.first));
+    std::erase_if(all, [](const auto& one) {
+        const auto* fact = one.first == "hosts" ? nullptr : vocabulary::find_fact(one.first);
+        return one.first == "cache" || (fact != nullptr && fact->follows_ranks);
     });
     return all;
 }
@@ -107,7 +103,7 @@ Conditions factors_of(const Run& run) {
         if (vocabulary::matters_to(vocabulary::SettingUse::factor, key, value))
             factors[key] = value;
     factors.merge(decisive_facts(run));
-    // The setting --threads covers only one replica of rank 0. In io threads_text() counts workers.
+    // --threads is per replica, as on rank 0; threads_text() counts all. In io it counts workers.
     if (const auto threads = threads_text(run); !threads.empty() && run.command != "io")
         factors["threads"] = threads;
     if (const auto system = file_system_of(run); !system.empty()) factors["file_system"] = system;

@@ -81,7 +81,7 @@ struct Cores {
 /// share; in a run on GPUs the distinct GPUs. Loader threads do not count.
 Cores cores_of(const results::Run& run);
 
-/// The compute threads of a rank (of all replicas; in `ranklab io` of a writing process); "1 or 2"
+/// The compute threads of a rank (of all replicas; in `ranklab io` its worker processes); "1 or 2"
 /// if ranks differ, "" if unknown.
 std::string threads_text(const results::Run& run);
 

@@ -76,12 +76,6 @@ void put_abilities(Frame& runs, const Run& run) {
     runs.put({.name = "has_workers"}, workers_of(run) > 0 ? "yes" : "no");
 }
 
-// The last epoch's value of a loss or accuracy, else the median.
-Cell value_of_run(const Run& run, const results::Measurement& m) {
-    const double last = final_value(run, m.name);
-    return last == m.summary.median ? Cell(last, m.summary.ci95) : Cell(last);
-}
-
 std::string text_of_all(const Frame& runs, const Places& members, std::size_t column) {
     if (members.empty()) return "";
     const std::string& first = runs.at(members.front(), column).text;
@@ -94,11 +88,6 @@ Frame table_of_runs(const ChosenRuns& chosen, const GroupQuery& query) {
     Frame runs;
     chosen.visit(results::Detail::summaries, [&](const Run& run) { add_run(runs, query, run); });
     return runs;
-}
-
-// Whether the time is of the same work whatever the batch is: of an epoch, or up to a loss.
-bool is_of_equal_work(std::string_view time) {
-    return time == vocabulary::kEpochTime || time == "training_time_s" || time == "time_to_loss_s";
 }
 
 }  // namespace
@@ -130,10 +119,12 @@ void add_run(Frame& runs, const GroupQuery& query, const Run& run) {
     runs.put({.name = "other_load"}, other_load(run));
     for (const auto& table : run.tables)
         runs.put({.name = table.name, .role = Role::table}, rows_of(table).size());
-    for (const auto& m : run.measurements)
-        if (m.summary.n > 0)
-            runs.put({.name = m.name, .unit = m.unit, .role = Role::measured, .interval = true},
-                     value_of_run(run, m));
+    for (const auto& m : run.measurements) {
+        if (m.summary.n == 0) continue;
+        const double last = final_value(run, m.name);
+        runs.put({.name = m.name, .unit = m.unit, .role = Role::measured, .interval = true},
+                 last == m.summary.median ? Cell(last, m.summary.ci95) : Cell(last));
+    }
 }
 
 std::vector<Caveat> caveats_of(const Run& run) {
@@ -255,7 +246,10 @@ void Groups::add_measured() {
     });
     for (const auto& name : shown) {
         const auto* known = vocabulary::find_quantity(name);
-        if (!has_whole && asked_time_.empty() && is_of_equal_work(name)) asked_time_ = name;
+        // Whatever the batch is, these times are of the same work.
+        const bool equal_work =
+            name == vocabulary::kEpochTime || name == "training_time_s" || name == "time_to_loss_s";
+        if (!has_whole && asked_time_.empty() && equal_work) asked_time_ = name;
         const bool counts =
             known != nullptr && known->kind == vocabulary::Kind::count && unit(name) == "1";
         const Column column{.name = name,

@@ -27,25 +27,11 @@ constexpr const char* kAsFast = "as fast";  // as the fastest row: the intervals
 // frame_of() shows the first kNarrow columns, or kWide with `wide`; the others serve the notes.
 constexpr std::size_t kNarrow = 4, kWide = 13;
 const std::vector<Column>& columns() {
-    static const std::vector<Column> all{
-        {.name = "strategy", .role = Role::key},
-        {.name = "job_time_s", .unit = "s", .interval = true, .head = "job time"},
-        {.name = "write_MiBps", .unit = "MiB/s", .head = "write"},
-        {.name = "read_MiBps", .unit = "MiB/s", .head = "read"},
-        {.name = "speedup", .unit = "1"},
-        {.name = "tier", .head = "vs fastest"},
-        {.name = "n"},
-        {.name = "files_per_s", .unit = "files/s", .head = "files"},
-        {.name = "file_bytes", .unit = "B", .head = "on disk"},
-        {.name = "percent_of_ceiling", .unit = "%", .head = "ceiling"},
-        {.name = "ceiling", .head = "of"},
-        {.name = "cache"},
-        {.name = "verified"},
-        {.name = "rung"},
-        {.name = "ranks"},
-        {.name = "workers"},
-        {.name = "file_system"},
-        {.name = "fsync"}};
+    static const auto all = columns_of(
+        "strategy* | job_time_s+- [s] job time | write_MiBps [MiB/s] write | "
+        "read_MiBps [MiB/s] read | speedup [1] | tier vs fastest | n | "
+        "files_per_s [files/s] files | file_bytes [B] on disk | percent_of_ceiling [%] ceiling | "
+        "ceiling of | cache | verified | rung | ranks | workers | file_system | fsync");
     return all;
 }
 
@@ -55,7 +41,7 @@ Cell stored_cell(const StoredRow& row, const Run& run, const std::string& name) 
         return {row.number(name), {row.number("low_s"), row.number("high_s")}};
     if (name == setting::kFsync && !fsync_of(run).empty()) return fsync_of(run);
     if (name.ends_with("ceiling") && row.number("percent_of_ceiling") > base::kMostOfCeiling)
-        return {};  // older programs named a ceiling that the strategy passed
+        return {};  // older programs also named a ceiling that the strategy exceeded
     const bool is_place = name == "cache" || name == "file_system" || name == setting::kFsync;
     if (is_place && row.table->find<std::string>(name) == nullptr) return "unknown";
     return cell_of(row, name);
@@ -207,7 +193,7 @@ std::string common_place(const Ladder& ladder) {
                        some_of(texts_in(ladder.table, "file_system"), 4), how, read);
 }
 
-// The bytes that the write rate counts, by the names of the strategies: the table stores no facts.
+// Says which bytes the write rate counts, going by the strategies' names: the table has no facts.
 std::string what_is_counted(const Frame& table) {
     const auto strategies = texts_in(table, "rung");
     const auto is_text = [](const std::string& strategy) {

@@ -86,9 +86,9 @@ void add_cores(Steps& all) {
     all.others = base::number_in(all.run.fact("place", "others_cores")).value_or(stats::kNone);
 }
 
-// Divides the waits for cores: other processes have what the step would be shorter without them.
-// Ranklab's own threads, if they are more than the host's cores, wait for each other as long as
-// they compute, times their excess over the cores. Others took at most the CPU time that they used.
+// Divides the waits for cores between other processes and ranklab's own threads. If these are more
+// than the host's cores, they wait for each other: computing time x (threads / cores - 1). The rest
+// is due to other processes, at most the CPU time that these used.
 // Returns the share of the waits that is a loss: waits for ranklab's loader and helper threads stay
 // with the computing, if the load by other processes was measured.
 double share_cores(Steps& all) {
@@ -149,7 +149,7 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
                          lost = at_work > 0
                                     ? core_share * std::min(cores[i], at_work) * rest / at_work
                                     : 0;
-            // Moving data waited for cores as long as computing did, relative to their times.
+            // Moving data is assumed to wait for cores for the same share of its time as computing.
             const double use = own - lost - input[i];
             computing[rank] += use - (rest > 0 ? std::min(moving[i], rest) * use / rest : 0);
             useful[rank] += use;

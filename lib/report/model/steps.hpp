@@ -61,7 +61,7 @@ inline constexpr const char* kLossNames[] = {"moving between replicas",     "wai
 Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step,
                double core_share = 1);
 
-/// Of an interval, and steps in a block.
+/// Blocks of which an interval is made; the fewest steps in a block.
 inline constexpr std::size_t kBlocks = 10, kFewestSteps = 4;
 
 struct Steps {
@@ -74,12 +74,12 @@ struct Steps {
     // all hosts and ranks. NaN: not known.
     double ranks = 0, threads = 1, own_cores = stats::kNone, host_cores = stats::kNone;
     double others = stats::kNone;  // cores of the busiest host that other processes kept busy
-    double others_share = 0;       // of the waits for cores that are losses
+    double others_share = 0;       // of lost_s(Parts::cores), caused by them
 
     bool oversubscribed() const { return threads > own_cores || threads * ranks > host_cores; }
     double other_load_s() const { return others_share * whole.lost_s(Parts::cores); }
-    // If the kernel does not count waits for cores, oversubscription cannot be told from imbalance
-    // from step to step and from the sum.
+    // If the kernel does not count waits for cores, those by oversubscription appear as computing,
+    // as imbalance that changes from step to step, and as time of the sum.
     double own_threads_s() const {
         if (!oversubscribed()) return 0;
         if (run.find("core_wait_time_s") != nullptr)

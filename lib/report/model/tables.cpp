@@ -58,7 +58,7 @@ struct Shown {
     std::string name, low = {}, high = {};
 };
 
-std::vector<Shown> columns_of(const Table& table) {
+std::vector<Shown> shown_columns(const Table& table) {
     std::vector<Shown> shown;
     for (const auto& column : table.columns) {
         const auto low = without_end(column.name, "low"), high = without_end(column.name, "high");
@@ -107,13 +107,8 @@ std::string rate_of(const results::Run& run) {
 
 Frame measurements_of(const results::Run& run) {
     Frame frame{.title = "Measurements"};
-    frame.columns = {{.name = "measurement", .role = Role::key},
-                     {.name = "n"},
-                     {.name = "median", .head = "median (95 % interval)"},
-                     {.name = "min"},
-                     {.name = "p95"},
-                     {.name = "p99"},
-                     {.name = "max"}};
+    frame.columns =
+        columns_of("measurement* | n | median median (95 % interval) | min | p95 | p99 | max");
     for (const auto& m : run.measurements) {
         if (vocabulary::family_of(m.name) != m.name) continue;
         const stats::Summary& s = m.summary;
@@ -128,7 +123,7 @@ Frame measurements_of(const results::Run& run) {
 
 Frame frame_of(const Table& table, std::size_t most) {
     Frame frame{.title = table.name};
-    const auto shown = columns_of(table);
+    const auto shown = shown_columns(table);
     for (const auto& one : shown) {
         const auto [head, unit] = named_unit(one.name);
         const bool is_ratio = unit.empty() && table.find<double>(one.name) != nullptr;
@@ -162,9 +157,7 @@ Frame frame_of(const Table& table, std::size_t most) {
 
 Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,
                 std::size_t most) {
-    Frame frame;
-    frame.columns = {
-        {.name = "run", .role = Role::key}, {.name = "what"}, {.name = "rate"}, {.name = "label"}};
+    Frame frame{.columns = columns_of("run* | what | rate | label")};
     for (std::size_t i = headers.size() - std::min(most, headers.size()); i < headers.size(); ++i) {
         const auto& header = headers[i];
         std::string what = header.command + ", damaged", rate;

@@ -46,11 +46,6 @@ bool is_known_key(const std::string& key) {
             (fact->name == key || key.starts_with("environment.")));
 }
 
-// Names with a suffix ("time_us:barrier:8") are known only from runs.
-bool is_known_measurement(const std::string& name) {
-    return vocabulary::family_of(name) == name && vocabulary::find_quantity(name) != nullptr;
-}
-
 // `add_names` adds the names that a run stored; `sentence` has a {} for the name and one for a
 // suggestion. Reads the file only if a name is unknown.
 template <class IsKnown, class AddNames, class Offered>
@@ -105,11 +100,15 @@ void refuse_unknown_keys(const std::vector<std::string>& keys, const results::Re
 
 void refuse_unknown_measurements(const std::vector<std::string>& names,
                                  const results::ResultFile& file) {
+    // Names with a suffix ("time_us:barrier:8") are known only from runs.
+    const auto is_known = [](const std::string& name) {
+        return vocabulary::family_of(name) == name && vocabulary::find_quantity(name) != nullptr;
+    };
     const auto add_measurements = [](std::set<std::string>& stored, const results::Run& run) {
         for (const auto& one : run.measurements) stored.insert(one.name);
     };
-    refuse_unknown(names, file, results::Detail::measurements, is_known_measurement,
-                   add_measurements, vocabulary::quantities(),
+    refuse_unknown(names, file, results::Detail::measurements, is_known, add_measurements,
+                   vocabulary::quantities(),
                    "no run has the measurement '{}', and ranklab makes none of that name{}");
 }
 

@@ -40,15 +40,9 @@ std::string rate_of(const std::string& command) {
     return "";
 }
 
-// A list for the template; false if it is empty.
-Data list_or_false(const List& all) {
-    return all.empty() ? Data(false) : Data(Object{{"all", all}});
-}
-
 Object card(const std::string& question, const std::string& of, const std::string& answer,
             const std::vector<Caveat>& caveats, const std::string& section) {
-    std::vector<std::string> doubts;
-    for (const auto& caveat : caveats) doubts.push_back(sentence(caveat));
+    const auto doubts = sentences_of(caveats);
     return {{"question", question},
             {"of", of},
             {"answer", answer},
@@ -195,12 +189,13 @@ std::string html_page(const model::ChosenRuns& runs, const std::filesystem::path
     const std::string name = !title.empty() ? title
                              : labelled     ? some_of(labels, 3)
                                             : runs.file().path().filename().string();
-    return filled("page.html", Object{{"title", name},
-                                      {"style", std::string(template_text("style.css"))},
-                                      {"lead", lead_of(runs, groups)},
-                                      {"cards", list_or_false(cards)},
-                                      {"warnings", warnings_of(groups, warnings)},
-                                      {"sections", sections}});
+    return filled("page.html",
+                  Object{{"title", name},
+                         {"style", std::string(template_text("style.css"))},
+                         {"lead", lead_of(runs, groups)},
+                         {"cards", cards.empty() ? Data(false) : Data(Object{{"all", cards}})},
+                         {"warnings", warnings_of(groups, warnings)},
+                         {"sections", sections}});
 }
 
 }  // namespace ranklab::report::page

@@ -44,8 +44,7 @@ Frame numbers_of(const figures::Figure& figure) {
 }
 
 Frame facts_frame(const Run& run) {
-    Frame frame;
-    frame.columns = {{.name = "fact", .role = Role::key}, {.name = "value"}};
+    Frame frame{.columns = columns_of("fact* | value")};
     const auto add = [&](const std::string& name, const std::string& value) {
         if (!value.empty()) frame.rows.push_back({{name, value}, {}});
     };
@@ -156,7 +155,7 @@ std::string runs_of(const figures::Source& source) {
 
 Frame values_of(const Frame& runs, const Places& columns) {
     constexpr std::size_t kMostValues = 6;
-    Frame frame{.columns = {{.name = "fact", .role = Role::key}, {.name = "value"}}};
+    Frame frame{.columns = columns_of("fact* | value")};
     for (const std::size_t column : columns) {
         std::map<std::string, std::size_t> values;
         for (std::size_t row = 0; row < runs.rows.size(); ++row)
@@ -173,9 +172,7 @@ Frame values_of(const Frame& runs, const Places& columns) {
 }
 
 std::string definitions_of(const Groups& groups) {
-    Frame frame;
-    frame.columns = {
-        {.name = "measurement", .role = Role::key}, {.name = "unit"}, {.name = "definition"}};
+    Frame frame{.columns = columns_of("measurement* | unit | definition")};
     const auto shown = groups.measurements();
     for (const auto& known : vocabulary::quantities())
         if (std::ranges::find(shown, known.name) != shown.end() ||

@@ -235,13 +235,9 @@ std::string proposal(const model::ChosenRuns& runs, const Centre& centre,
 Frame placed_among(const std::vector<model::PublishedCurve>& published,
                    const std::vector<figures::Section>& scaling) {
     Frame frame;
-    for (const char* name : {"series", "kind", "ranks"})
-        frame.columns.push_back({.name = name, .role = Role::key});
-    for (const char* name : {"nodes", "published_curves"}) frame.columns.push_back({.name = name});
-    frame.columns.push_back({.name = "efficiency", .unit = "1", .interval = true});
-    for (const char* name : {"published_p10", "published_median", "published_p90"})
-        frame.columns.push_back({.name = name, .unit = "1"});
-    frame.columns.push_back({.name = "place"});
+    frame.columns = columns_of(
+        "series* | kind* | ranks* | nodes | published_curves | efficiency+- [1] | published_p10 "
+        "[1] | published_median [1] | published_p90 [1] | place");
     frame.notes = {"published: at the same multiple of their base, on one node or several as here",
                    "usual: between the 10 % and 90 % quantiles of at least 5 published curves"};
     std::size_t oversubscribed = 0, without_growth = 0;

@@ -58,8 +58,8 @@ struct Validation {
 };
 /// Forecasts each published curve from its points up to a quarter of its largest scale, with the
 /// priors of all other sources, and compares the error with that of two baselines: the last
-/// efficiency kept, and time = a + c log p. `kinds`: a summary by kind, and by whether a crossing
-/// between nodes lies ahead, with the prior of crossings.
+/// efficiency kept, and time = a + c log p. `kinds`: a summary by kind, and by whether the first
+/// step to several nodes lies ahead, with the factor that the prior expects of it.
 Validation validate(const std::vector<model::PublishedCurve>& curves);
 
 }  // namespace ranklab::report::predict

@@ -295,12 +295,9 @@ std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> 
 Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
     Frame frame{.title = "Forecast of a step, by simulating it"};
     if (const auto& work = forecasts.back().work; !work.empty()) frame.title += ": " + work;
-    frame.columns = {{.name = "ranks", .role = Role::key},
-                     {.name = "batch_size", .head = "batch"},
-                     {.name = "step_time_s", .unit = "s", .interval = true, .head = "step"},
-                     {.name = "compute_s", .unit = "s", .head = "computing"},
-                     {.name = "exposed_s", .unit = "s", .head = "exposed"},
-                     {.name = "allreduce"}};
+    frame.columns = columns_of(
+        "ranks* | batch_size batch | step_time_s+- [s] step | compute_s [s] computing | exposed_s "
+        "[s] exposed | allreduce");
     for (const auto& one : forecasts) {
         auto& [cells, caveats, members] = frame.rows.emplace_back(Row{
             {one.ranks, one.batch, Cell(one.step_s, one.range), one.compute_s, one.exposed_s()}});

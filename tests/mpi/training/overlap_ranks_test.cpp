@@ -157,7 +157,7 @@ double median(const std::vector<double>& mine) {
 
 struct Measured {
     results::Run run;
-    // Medians by the test's own clocks, the longest rank's of each step.
+    // Medians over steps of the slowest rank's time, by the test's own clocks.
     double total, exposed, without;
 
     double overlap() const { return 1 - exposed / total; }

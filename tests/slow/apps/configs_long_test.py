@@ -13,7 +13,7 @@ cli.need_train()
 CONFIGS = cli.SOURCE / "configs"
 MOST_GRADIENT = 1e4  # norm of the first gradient; a ResNet-152's is thousands because of its depth
 MOST_CHANGE = 1      # norm times learning rate: the change by the first step of SGD
-ALL = sorted(path for path in CONFIGS.glob("*/*.ini") if path.parent.name not in ("io", "campaigns"))  # tested by io_configs_test.py and campaign_test.py
+ALL = sorted(path for path in CONFIGS.glob("*/*.ini") if path.parent.name not in ("io", "campaigns"))  # these two: io_configs_test.py, campaign_test.py
 SMOKE = [path for path in ALL if path.stem.endswith("_smoke")]
 
 

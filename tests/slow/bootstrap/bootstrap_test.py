@@ -228,13 +228,13 @@ class BootstrapTest(unittest.TestCase):
         self.program("dpkg-query", "exit 1")
         self.program("mpirun", "exit 0")
         self.program("ctest", "exit 0")
-        for word, target, installs in (("run", "programs", False), ("build", "programs", False), ("test", "all", True)):
+        for word, targets, installs in (("run", ["main_job", "programs"], False), ("build", ["programs"], False), ("test", ["all"], True)):
             with self.subTest(word):
                 self.calls.write_text("")
                 result = self.bootstrap(word, **self.own_torch())
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertEqual("chromium" in self.called("apt-get")[-1].split(), installs)
-                self.assertTrue(self.called("cmake --build")[-1].endswith(f"--target {target}"))
+                self.assertEqual([call.split()[-1] for call in self.called("cmake --build")], targets)
 
     # This apt-get installs ninja-build only after pip has started.
     APT_THAT_WAITS = """
@@ -381,6 +381,15 @@ esac
         self.assertRegex(result.stdout, f"{main_job}--output .*results/ranklab.h5 --steps=9$")
         result = self.bootstrap("run", "--output", "mine.h5", "--config=my.ini", **self.own_torch())
         self.assertTrue(result.stdout.endswith("ranklab train --output mine.h5 --config=my.ini\n"), result.stdout)
+
+    def test_a_signal_stops_the_main_job_and_nothing_is_built_after_it(self):
+        self.program("mpirun", 'trap \'echo stopped; exit 143\' TERM; echo started; for i in $(seq 300); do sleep 0.1; done')
+        started = subprocess.Popen([self.repo / "bootstrap", "run"], env=self.environment | self.own_torch(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.assertEqual(started.stdout.readline(), "started\n")
+        started.terminate()
+        self.assertEqual(started.communicate()[0], "stopped\n")
+        self.assertEqual(started.returncode, 143)
+        self.assertEqual(len(self.called("cmake --build")), 1)
 
     def test_test_passes_words_on_and_returns_the_exit_code_of_ctest(self):
         self.program("ctest", 'echo "ctest $*"; exit 8')

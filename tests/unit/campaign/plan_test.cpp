@@ -166,6 +166,19 @@ TEST(PlanOfASweep, CoresAreDividedAmongTheRanksOfTheWidestPoint) {
     ::unsetenv("OMP_NUM_THREADS");
 }
 
+TEST(PlanOfASweep, ARaceStartsEachStrategyAloneAndTwiceAtFirst) {
+    const Sweep of = sweep("io", "--race --strategy binary,mpi-send --ranks 2 --budget 4");
+    EXPECT_THAT(points(of), ElementsAre("2x1 --strategy binary", "2x1 --strategy mpi-send"));
+    EXPECT_THAT(of.keys, ElementsAre("strategy", "ranks"));
+    EXPECT_EQ(of.repeat, 2);
+    EXPECT_THAT(refusal("io", "--race --strategy binary"), HasSubstr("--race"));
+    EXPECT_THAT(refusal("io", "--race --strategy all"), HasSubstr("--race"));
+    EXPECT_THAT(refusal("io", "--race --strategy binary --size 10,20 --budget 3"),
+                HasSubstr("give 4 or more"));
+    EXPECT_THAT(refusal("io", "--race --strategy binary --size 10,20 --min-effect 3"),
+                HasSubstr("--min-effect"));
+}
+
 TEST(PlanOfASweep, ValuesAreRefusedBeforeAnythingStarts) {
     EXPECT_THAT(refusal("train", "--threads 1,two"), HasSubstr("two"));
     EXPECT_THAT(refusal("train", "--ranks 1,0"), HasSubstr("'0'"));

@@ -1,4 +1,4 @@
-// What stands out in made series: a node, a link, a pair; and what does not.
+// What stands out in simulated series (a node, a link, a pair), and what does not.
 #include "campaign/vet.hpp"
 
 #include <gmock/gmock.h>
@@ -67,8 +67,9 @@ TEST(Vet, ASlowNodeAlone) {
         const auto found = slower_rows(alone(nodes, 1.3), kTest);
         EXPECT_THAT(names(found), ElementsAre("node n2")) << nodes;
         EXPECT_NEAR(found.front().effect, 0.3, 0.03);
-        EXPECT_THAT(names(slower_rows(alone(nodes, 1.3, 2), kTest, &found)),
-                    ElementsAre("node n2"));
+        const auto both = confirmed(found, slower_rows(alone(nodes, 1.3, 2), kTest));
+        EXPECT_THAT(names(both), ElementsAre("node n2"));
+        EXPECT_EQ(both.front().rounds, 24U);
         EXPECT_THAT(slower_rows(alone(nodes, 1), kTest), IsEmpty()) << nodes;
     }
     EXPECT_THAT(slower_rows(alone(1 + 1, 1.02), kTest), IsEmpty());
@@ -78,9 +79,12 @@ TEST(Vet, ASlowNodeAlone) {
 
 TEST(Vet, ASecondMeasurementConfirmsOrNot) {
     const auto suspects = slower_rows(alone(8, 1.3), kTest);
-    EXPECT_THAT(slower_rows(alone(8, 1.0, 3), kTest, &suspects), IsEmpty());
-    const std::vector<VetFinding> other{{{"n3"}, "compute"}};
-    EXPECT_THAT(slower_rows(alone(8, 1.3), kTest, &other), IsEmpty()) << "only suspects are tested";
+    EXPECT_THAT(confirmed(suspects, slower_rows(alone(8, 1.0, 3), kTest)), IsEmpty());
+    EXPECT_THAT(confirmed({{{"n2"}, "latency"}, {{"n3"}, "compute"}}, suspects), IsEmpty());
+    // n2 and n3 are slow with each other only.
+    const auto both = pairs(8, 20, [](int a, int b) { return a == 1 && b == 2 ? 2 : 1; });
+    EXPECT_THAT(names(slower_rows(both, kTest)), ElementsAre("link n2-n3"));
+    EXPECT_THAT(slower_rows(both, kTest, {"n2", "n3"}), IsEmpty());
 }
 
 TEST(Vet, ANodeThatIsSlowWithAllAndALinkThatIsSlowAlone) {
@@ -96,7 +100,7 @@ TEST(Vet, ANodeThatIsSlowWithAllAndALinkThatIsSlowAlone) {
             pairs(nodes, rounds, [](int a, int b) { return a == 0 && b == 2 ? 10 : 1; });
         const auto found = slower_rows(link, kTest);
         EXPECT_THAT(names(found), ElementsAre("link n1-n3")) << nodes;
-        EXPECT_THAT(names(slower_rows(link, kTest, &found)), ElementsAre("link n1-n3"));
+        EXPECT_THAT(names(confirmed(found, found)), ElementsAre("link n1-n3"));
     }
     const auto two = pairs(2, 20, [](int, int) { return 10.0; });
     EXPECT_THAT(slower_rows(two, kTest), IsEmpty()) << "no pair to compare it with";

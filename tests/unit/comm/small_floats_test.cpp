@@ -118,7 +118,7 @@ std::uint16_t combined(std::uint16_t a, std::uint16_t b, ReduceOp op) {
     return a;
 }
 
-// Pairs with every exponent, both signs, zeros, denormals, infinities and NaNs.
+// Numbers with every exponent and both signs: zeros, denormals, infinities and NaNs, too.
 std::vector<std::uint16_t> samples() {
     std::vector<std::uint16_t> all;
     for (unsigned bits = 0; bits <= 0xffffU; bits += 61)

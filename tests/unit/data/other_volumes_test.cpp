@@ -192,8 +192,8 @@ TEST_F(OtherVolumes, NumbersThatAreNoneAreNamedByTheirPlace) {
     }
 }
 
-// Whatever was wrong with the frame shows when the file is opened; this shows when a chunk is
-// unpacked.
+// Other damage shows when the structure of the file is read; this when a chunk is
+// decompressed.
 TEST_F(OtherVolumes, DamagedChunksAreDamagedData) {
     const auto path = folder_ / "v.h5";
     VolumeWriter(path).add_both(kEdge, {.chunk = {4, 6, 6, 6}, .deflate = true});

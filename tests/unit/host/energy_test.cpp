@@ -53,7 +53,7 @@ TEST_F(CpuEnergyTest, SaysWhyThereIsNone) {
     EXPECT_TRUE(std::isnan(energy.energy().joules));
 }
 
-// Up to the end of the run, as the samples by which the energy is divided.
+// Energy counts until the run ends, as do the samples that it is divided by.
 TEST_F(CpuEnergyTest, OfAMonitorEndsWithTheMonitor) {
     zone(0, "package-0", "1000000");
     ::setenv("RANKLAB_SYSTEM_ROOT", root_.path().c_str(), 1);

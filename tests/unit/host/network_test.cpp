@@ -1,5 +1,3 @@
-#include "host/network.hpp"
-
 #include <gmock/gmock.h>
 
 #include "fake_root.hpp"

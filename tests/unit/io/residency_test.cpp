@@ -89,7 +89,7 @@ TEST_F(ResidencyOnDisk, ReadToAPartIsMixed) {
     read_some(file_, kBytes / 2);
     const double share = resident_share(residency_of(file_).value_or(Residency{1, 0}));
     EXPECT_GE(share, 0.49);
-    EXPECT_LE(share, 0.80);  // what the device hands over in one piece may be more
+    EXPECT_LE(share, 0.80);  // the kernel reads ahead
     const auto label = label_of(read_and_observe(file_, kBytes));
     EXPECT_EQ(label.state, CacheState::mixed) << label.why;
     EXPECT_EQ(label.text, "mixed " + std::to_string(static_cast<int>(share * 100 + 0.5)) + " %");

@@ -12,7 +12,6 @@
 #include "base/phase.hpp"
 #include "results/run.hpp"
 #include "thrown_sentence.hpp"
-#include "vocabulary/entries.hpp"
 #include "vocabulary/facts.hpp"
 #include "vocabulary/measurements.hpp"
 #include "vocabulary/names.hpp"

@@ -55,7 +55,7 @@ inline constexpr bool kFew = false;
 inline constexpr bool kFew = true;
 #endif
 inline constexpr std::size_t kSimulations = kFew ? 250 : 2000;
-/// Percentage points: three standard errors.
+/// Percentage points. Few simulations: three standard errors of a share; many: no allowance.
 inline constexpr double kAllowance = kFew ? 4.5 : 0;
 
 /// exp(spread z) with normal z of lag-1 correlation `phi`: median 1, relative deviation `spread`.

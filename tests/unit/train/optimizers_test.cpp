@@ -199,7 +199,7 @@ TEST(Ops, LibTorchsAdamIsItsOwnClass) {
     }
 }
 
-// The same state under the same names: --resume refuses the change, but nothing would break by it.
+// Both --ops have the same state under the same names. --resume refuses the change all the same.
 TEST(Ops, GoOnFromTheOthersState) {
     for (const auto& entry : optimizers()) {
         for (const bool ours_first : {false, true}) {

@@ -61,7 +61,7 @@ TEST(Analysis, WaitingBeforeTheMoveIsNotCommunication) {
 TEST(Analysis, ARankInItsBackwardDoesNotWait) {
     const ReductionTimes early[] = {{0.010, 0.010, 0.080, 0.090}, {0.050, 0.090, 0.090, 0.092}};
     const ReductionTimes late[] = {{7.040, 7.040, 7.080, 7.090}, {7.080, 7.090, 7.090, 7.092}};
-    // 95 ms: the backward phase has the waiting in it, as c10d's.
+    // Backward ends at 50 ms; or at 95 ms and contains the wait for the sums, as with c10d.
     for (const double end : {0.050, 0.095}) {
         const auto step =
             analyse({{0.0, end, {early[0], early[1]}}, {7.030, 7.080, {late[0], late[1]}}});

@@ -152,7 +152,7 @@ TEST(Parts, WaitsForCoresWhileMakingABatch) {
     EXPECT_DOUBLE_EQ(whole_of(run).lost_s(Parts::cores), 1);
 }
 
-// In the sum they are a loss only after the last rank has come.
+// While gradients are summed, a wait for a core is a loss only after the last rank has come.
 TEST(Parts, WaitsForCoresInTheSum) {
     const auto run = waiting_run(2, {2, 4}, {0, 0}, 2);
     EXPECT_DOUBLE_EQ(whole_of(with_core_waits(run, {0, 0}, {1.5, 0})).lost_s(Parts::cores), 1.5);
