@@ -202,7 +202,8 @@ std::vector<RunHeader> ResultFile::runs() const {
     return reading(path_, [&](const hdf5::Group& runs) {
         std::vector<RunHeader> headers;
         for (const auto& id : runs.members())
-            headers.push_back(of_run(path_, id, [&] { return load_header(runs.open_group(id), id); }));
+            headers.push_back(
+                of_run(path_, id, [&] { return load_header(runs.open_group(id), id); }));
         return headers;
     });
 }
