@@ -18,7 +18,8 @@ namespace ranklab::results {
 /// How much of a run to read.
 enum class Detail {
     all,
-    summaries,     ///< without samples and warm-up rows; `axis` and `columns` have their defaults
+    summaries,  ///< without samples and warm-up rows; `axis` and `columns` have their defaults
+    row,        ///< as summaries, without the tables that a row per run of a report does not read
     measurements,  ///< without samples, warm-up rows and tables
     settings       ///< attributes and hosts alone
 };
