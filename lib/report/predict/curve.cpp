@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/numbers.hpp"
 
@@ -17,7 +18,8 @@ using forecast::Scaling;
 
 constexpr const char *kMemory = "memory_per_rank_bytes", *kWidest = "width_from",
                      *kMeasured = "measured", *kForecast = "forecast";  // of the column `what`
-constexpr double kMostEfficiency = 1.1;                                 // above it, a caveat
+constexpr std::size_t kQuantity = 2;     // column of the times or rates
+constexpr double kMostEfficiency = 1.1;  // above it, a caveat
 
 // By forecast::Doubt: its name, and what makes an interval wide.
 constexpr std::pair<const char*, const char*> kDoubts[] = {
@@ -30,16 +32,20 @@ const auto& words_of(const CurveForecast& one) {
     return kDoubts[base::number_of(one.widest)];
 }
 
-// The command that measures these rank counts.
-std::string run_at(const Measured& measured, const std::vector<double>& ranks) {
+// The command that measures these rank counts, with comments.
+std::string run_at(const Measured& measured, const std::vector<double>& ranks,
+                   std::vector<std::string> comments = {}) {
     const std::string list = fmt::format("{:.0f}", fmt::join(ranks, ","));
     const bool again = std::ranges::any_of(measured.points, [&](const auto& point) {
         return std::ranges::find(ranks, point.ranks) != ranks.end();
     });
-    if (measured.sweep.empty()) return list + " ranks" + (again ? " again" : "");
+    if (std::ranges::max(ranks) > std::thread::hardware_concurrency())
+        comments.emplace_back("more ranks than this host has CPUs");
+    const std::string comment = comments.empty() ? "" : "   # " + base::join(comments, "; ");
+    if (measured.sweep.empty()) return list + " ranks" + (again ? " again" : "") + comment;
     // A sweep skips points that have runs with its label; another label makes it repeat them.
-    return fmt::format("{} --ranks {} --repeat 3{}", measured.sweep, list,
-                       again ? " --label again" : "");
+    return fmt::format("{} --ranks {} --repeat 3{}{}", measured.sweep, list,
+                       again ? " --label again" : "", comment);
 }
 
 // Converts a time to the quantity of the points, which may be a rate.
@@ -71,10 +77,6 @@ Row row_of(const Measured& measured, const CurveForecast& one, const std::string
     return row;
 }
 
-bool is_refused(const Row& row) {
-    return row.cells[1].text != kMeasured && row.cells[1].text != kForecast;
-}
-
 }  // namespace
 
 Prediction predict(const Measured& measured, const forecast::Sources& sources,
@@ -97,76 +99,70 @@ Prediction predict(const Measured& measured, const forecast::Sources& sources,
                          {.name = "nodes"},
                          {.name = kWidest, .head = "width from"}},
              .notes = measured.notes};
-    for (const auto& point : measured.points)
-        frame.rows.push_back(row_of(
-            measured, {.ranks = point.ranks, .nodes = point.nodes, .estimate = {median_of(point)}},
-            kMeasured));
+    for (const auto& point : measured.points) {
+        const Estimate median{median_of(point)};
+        frame.rows.push_back(row_of(measured, {point.ranks, {}, point.nodes, median}, kMeasured));
+    }
     for (std::size_t i = 0; i < measured.caveats.size(); ++i)
         std::ranges::copy(measured.caveats[i], std::back_inserter(frame.rows[i].caveats));
     const CurveForecast* farthest = nullptr;
     for (const auto& one : forecasts) {
-        const auto& wanted = one.ranks_to_measure;
-        if (one.refusal != forecast::Refusal::none) {
-            const std::string why = sentence(Refusal{one.refusal, run_at(measured, wanted)});
-            frame.rows.push_back(row_of(measured, one, name_of(one.refusal)));
-            frame.rows.back().caveats = {{CaveatKind::said, why}};
-            found.next_ranks = std::max(found.next_ranks, std::ranges::max(wanted));
-            continue;
-        }
-        frame.rows.push_back(row_of(measured, one, kForecast));
-        if (farthest == nullptr || one.ranks > farthest->ranks) farthest = &one;
+        const bool refused = one.refusal != forecast::Refusal::none;
+        auto& row = frame.rows.emplace_back(
+            row_of(measured, one, refused ? name_of(one.refusal) : kForecast));
+        if (refused)
+            row.caveats = {{CaveatKind::said,
+                            sentence({one.refusal, run_at(measured, one.ranks_to_measure)})}};
+        else if (farthest == nullptr || one.ranks > farthest->ranks)
+            farthest = &one;
     }
     if (frame.has_numbers(frame.find(kMemory)))
         frame.notes.emplace_back(
             "tensors/rank: an estimate; a rank needs more memory (train --dry-run)");
-    frame.drop_empty_columns();
     if (farthest == nullptr) return found;
     if (farthest->nodes == 0)
         frame.notes.emplace_back(
-            "nodes unknown: the intervals allow for a first crossing between nodes; "
-            "--ranks-per-node or a column nodes would say");
+            "nodes unknown, so the intervals allow for a first crossing between nodes: give "
+            "--ranks-per-node or a column nodes");
     frame.notes.push_back(fmt::format("most of the interval at {:.0f} ranks ({}): {}",
                                       farthest->ranks, percent_text(100 * farthest->share),
                                       words_of(*farthest).second));
     if (const auto next = next_point(measured, prior, *farthest)) {
-        found.next_ranks = std::max(found.next_ranks, next->ranks);
         found.after = shown(measured, farthest->ranks, {1, next->after}).interval;
-        found.next = fmt::format("{}   # interval expected at {:.0f} ranks: {} .. {}",
-                                 run_at(measured, {next->ranks}), farthest->ranks,
-                                 readable(found.after.low, unit), readable(found.after.high, unit));
+        found.next = run_at(
+            measured, {next->ranks},
+            {fmt::format("interval expected at {:.0f} ranks: {} .. {}", farthest->ranks,
+                         readable(found.after.low, unit), readable(found.after.high, unit))});
     }
     return found;
 }
 
 Frame for_people(Frame frame) {
     for (auto& row : frame.rows)
-        if (is_refused(row)) row.cells[1] = "no forecast";
+        if (!row.at(kQuantity).is_number()) row.cells[1] = "no forecast";
     return frame;
 }
 
 std::string json_of(const Prediction& prediction) {
-    const auto& [frame, scaling, next, next_ranks, after] = prediction;
-    nlohmann::ordered_json all{{"quantity", frame.columns[2].name},
-                               {"unit", frame.columns[2].unit},
+    const auto& [frame, scaling, next, after] = prediction;
+    nlohmann::ordered_json all{{"quantity", frame.columns[kQuantity].name},
+                               {"unit", frame.columns[kQuantity].unit},
                                {"scaling", name_of(scaling)}};
+    auto rows = json_rows(frame);
     for (std::size_t i = 0; i < frame.rows.size(); ++i) {
-        const std::string& what = frame.at(i, "what").text;
-        const Cell& value = frame.at(i, 2);
-        const bool refused = is_refused(frame.rows[i]);
+        const std::string& what = frame.rows[i].cells[1].text;
+        const Cell& value = frame.at(i, kQuantity);
+        const bool refused = !value.is_number();
         std::vector<std::string> marks;
         for (const auto& caveat : frame.rows[i].caveats) marks.push_back(sentence(caveat));
-        auto& one = all[what == kMeasured ? what : "forecasts"].emplace_back();
-        one = {{"ranks", frame.at(i, "ranks").number},
-               {"value", value.number},
-               {"low", value.interval.low},
-               {"high", value.interval.high}};
-        for (const char* name : {"speedup", "efficiency", kMemory, "nodes"})
-            one[name] = frame.at(i, name).number;
-        one[kWidest] = frame.at(i, kWidest).text;
-        one["refused"] = refused;
-        one["reason"] = refused ? marks.front() : "";
-        one["why"] = refused ? what : "none";
-        one["marks"] = refused ? std::vector<std::string>() : marks;
+        rows[i].update({{"value", value.number},
+                        {"low", value.interval.low},
+                        {"high", value.interval.high},
+                        {"refused", refused},
+                        {"reason", refused ? marks.front() : ""},
+                        {"why", refused ? what : "none"},
+                        {"marks", refused ? std::vector<std::string>() : marks}});
+        all[what == kMeasured ? what : "forecasts"].push_back(rows[i]);
     }
     all["notes"] = frame.notes;
     all["next"] = next;

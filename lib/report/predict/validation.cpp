@@ -17,11 +17,6 @@ using forecast::ScalingCurve;
 
 constexpr double kPart = 4;  // forecasts use points up to the largest scale / kPart
 
-std::string kind_of(const ScalingCurve& curve) {
-    return fmt::format("{}, {}", name_of(curve.scaling),
-                       forecast::kWorks[static_cast<std::size_t>(curve.work)]);
-}
-
 double logarithmic(const std::vector<CurvePoint>& points, double ranks) {
     std::vector<stats::LinePoint> logs;
     for (const auto& point : points) logs.push_back({std::log2(point.ranks), point.times_s[0]});
@@ -36,7 +31,10 @@ Row row_of(const std::string& name, const ScalingCurve& curve, const forecast::S
     auto& used = measured.points;
     std::erase_if(used,
                   [&](const auto& point) { return kPart * point.ranks > points.back().ranks; });
-    Row row{{name, kind_of(curve), "not ahead", used.size(), name_of(Refusal::too_few_points)}};
+    Row row{{name,
+             fmt::format("{}, {}", name_of(curve.scaling),
+                         forecast::kWorks[static_cast<std::size_t>(curve.work)]),
+             "not ahead", used.size(), name_of(Refusal::too_few_points)}};
     if (used.empty()) return row;
     std::size_t to = used.size();
     while (to + 1 < points.size() && points[to + 1].ranks <= forecast::kReach * used.back().ranks)
@@ -87,8 +85,7 @@ Validation validate(const std::vector<model::PublishedCurve>& curves) {
     Validation all;
     all.curves = {
         .title =
-            "Published curves, forecast from a quarter of their scale at most with "
-            "their source left out: relative errors of the time",
+            "Relative errors of forecasts from a quarter of a curve's scale, without its source",
         .columns = {{.name = "curve", .role = Role::key},
                     {.name = "kind"},
                     {.name = "crossing"},
