@@ -129,11 +129,10 @@ Member member_of(hid_t record, unsigned index, const std::string& path, std::siz
         throw base::DataError(fmt::format(
             "{}: column '{}' holds neither numbers nor fixed-length texts", path, member.name));
     if (text) member.size = H5Tget_size(type.get());
-    member.in_file =
-        H5Tget_member_offset(record, index) == offset &&
-        (text ? H5Tget_strpad(type.get()) != H5T_STR_SPACEPAD
-              : H5Tequal(type.get(), member.kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE
-                                                              : H5T_NATIVE_INT64) > 0);
+    member.in_file = H5Tget_member_offset(record, index) == offset &&
+                     (text ? H5Tget_strpad(type.get()) != H5T_STR_SPACEPAD
+                           : H5Tequal(type.get(), member.kind == H5T_FLOAT ? H5T_NATIVE_DOUBLE
+                                                                           : H5T_NATIVE_INT64) > 0);
     return member;
 }
 

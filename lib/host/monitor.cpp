@@ -120,6 +120,16 @@ Counters counters_of_host() {
     return counters;
 }
 
+// An upper bound of a package's power.
+constexpr double kMostWatts = 1000;
+
+// Other zones, the whole machine (psys) or parts of a package, would count energy twice.
+bool is_package(const std::filesystem::path& zone) {
+    std::ifstream in(zone / "name");
+    std::string name;
+    return in >> name && name.starts_with("package");
+}
+
 }  // namespace
 
 Monitor::Monitor(const std::vector<MonitoredRank>& ranks, double interval_s)
@@ -181,20 +191,6 @@ void Monitor::sample() {
         last = is;
     }
 }
-
-namespace {
-
-// An upper bound of a package's power.
-constexpr double kMostWatts = 1000;
-
-// Other zones, the whole machine (psys) or parts of a package, would count energy twice.
-bool is_package(const std::filesystem::path& zone) {
-    std::ifstream in(zone / "name");
-    std::string name;
-    return in >> name && name.starts_with("package");
-}
-
-}  // namespace
 
 CpuEnergy::CpuEnergy(const std::filesystem::path& root) {
     const auto zones = root / "sys/class/powercap";

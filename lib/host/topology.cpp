@@ -64,57 +64,6 @@ int core_of(int cpu) {
     return core == nullptr ? cpu : hwloc_bitmap_first(core->complete_cpuset);
 }
 
-}  // namespace
-
-std::vector<int> cpuset() {
-    const Bitmap set(hwloc_bitmap_alloc());
-    if (hwloc_get_cpubind(topology(), set.get(), HWLOC_CPUBIND_THREAD) != 0)
-        return numbers_in(hwloc_topology_get_allowed_cpuset(topology()));
-    return numbers_in(set.get());
-}
-
-std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus) {
-    std::vector<std::vector<int>> cores;
-    std::map<int, std::size_t> places;
-    for (const int cpu : cpus) {
-        const auto [place, is_new] = places.try_emplace(core_of(cpu), cores.size());
-        if (is_new) cores.emplace_back();
-        cores[place->second].push_back(cpu);
-    }
-    return cores;
-}
-
-std::vector<int> core_names(const std::vector<int>& cpus) {
-    std::set<int> names;
-    for (const int cpu : cpus) names.insert(core_of(cpu));
-    return {names.begin(), names.end()};
-}
-
-int cores_in(const std::vector<int>& cpus) {
-    return static_cast<int>(core_names(cpus).size());
-}
-
-std::vector<int> numa_nodes_of(const std::vector<int>& cpus) {
-    const Bitmap nodes(hwloc_bitmap_alloc());
-    for (const int cpu : cpus)
-        if (const hwloc_obj_t unit = unit_of(cpu))
-            hwloc_bitmap_or(nodes.get(), nodes.get(), unit->nodeset);
-    return numbers_in(nodes.get());
-}
-
-// Converts the CUDA runtime's spelling (capitals, a domain of 4 or 8 digits) to that of /sys.
-std::vector<int> cpus_near(std::string pci_id) {
-    std::ranges::transform(pci_id, pci_id.begin(), [](unsigned char c) { return std::tolower(c); });
-    if (pci_id.find(':') == 8 && pci_id.starts_with("0000")) pci_id.erase(0, 4);
-    const auto file = system_root() / "sys/bus/pci/devices" / pci_id / "local_cpus";
-    const Bitmap near(hwloc_bitmap_alloc());
-    if (pci_id.empty() || hwloc_linux_read_path_as_cpumask(file.c_str(), near.get()) != 0)
-        return {};
-    return numbers_in(near.get());
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 struct OwnCgroups {
@@ -198,6 +147,53 @@ std::optional<std::int64_t> left_in(const fs::path& cgroup, bool version2) {
 }
 
 }  // namespace
+
+std::vector<int> cpuset() {
+    const Bitmap set(hwloc_bitmap_alloc());
+    if (hwloc_get_cpubind(topology(), set.get(), HWLOC_CPUBIND_THREAD) != 0)
+        return numbers_in(hwloc_topology_get_allowed_cpuset(topology()));
+    return numbers_in(set.get());
+}
+
+std::vector<std::vector<int>> cores_of(const std::vector<int>& cpus) {
+    std::vector<std::vector<int>> cores;
+    std::map<int, std::size_t> places;
+    for (const int cpu : cpus) {
+        const auto [place, is_new] = places.try_emplace(core_of(cpu), cores.size());
+        if (is_new) cores.emplace_back();
+        cores[place->second].push_back(cpu);
+    }
+    return cores;
+}
+
+std::vector<int> core_names(const std::vector<int>& cpus) {
+    std::set<int> names;
+    for (const int cpu : cpus) names.insert(core_of(cpu));
+    return {names.begin(), names.end()};
+}
+
+int cores_in(const std::vector<int>& cpus) {
+    return static_cast<int>(core_names(cpus).size());
+}
+
+std::vector<int> numa_nodes_of(const std::vector<int>& cpus) {
+    const Bitmap nodes(hwloc_bitmap_alloc());
+    for (const int cpu : cpus)
+        if (const hwloc_obj_t unit = unit_of(cpu))
+            hwloc_bitmap_or(nodes.get(), nodes.get(), unit->nodeset);
+    return numbers_in(nodes.get());
+}
+
+// Converts the CUDA runtime's spelling (capitals, a domain of 4 or 8 digits) to that of /sys.
+std::vector<int> cpus_near(std::string pci_id) {
+    std::ranges::transform(pci_id, pci_id.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (pci_id.find(':') == 8 && pci_id.starts_with("0000")) pci_id.erase(0, 4);
+    const auto file = system_root() / "sys/bus/pci/devices" / pci_id / "local_cpus";
+    const Bitmap near(hwloc_bitmap_alloc());
+    if (pci_id.empty() || hwloc_linux_read_path_as_cpumask(file.c_str(), near.get()) != 0)
+        return {};
+    return numbers_in(near.get());
+}
 
 std::optional<std::int64_t> number_behind(const fs::path& file, std::string_view word) {
     const auto words = words_in(file);

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "nn/own_model.hpp"
-#include "nn/products.hpp"
+#include "nn/own_network.hpp"
 
 namespace ranklab::nn {
 

@@ -1,4 +1,4 @@
-#include "nn/own_model.hpp"
+#include "nn/own_network.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "nn/own_network.hpp"
 
 namespace ranklab::nn {
 namespace {

@@ -193,7 +193,7 @@ Run load_run(const std::filesystem::path& file, const hdf5::Group& runs, const s
 }
 
 RunDamage::RunDamage(std::filesystem::path in, std::string of, std::string reason)
-    : DataError(fmt::format("{}: run {} is damaged ({})", in.string(), of, reason)),
+    : base::DataError(fmt::format("{}: run {} is damaged ({})", in.string(), of, reason)),
       file(std::move(in)),
       id(std::move(of)),
       why(std::move(reason)) {}
@@ -202,7 +202,8 @@ std::vector<RunHeader> ResultFile::runs() const {
     return reading(path_, [&](const hdf5::Group& runs) {
         std::vector<RunHeader> headers;
         for (const auto& id : runs.members())
-            headers.push_back(of_run(path_, id, [&] { return load_header(runs.open_group(id), id); }));
+            headers.push_back(
+                of_run(path_, id, [&] { return load_header(runs.open_group(id), id); }));
         return headers;
     });
 }

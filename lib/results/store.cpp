@@ -136,33 +136,6 @@ void store_attributes(const hdf5::Group& group, const Run& run) {
     store_text(group, "warnings_json", warnings_to_json(run.warnings));
 }
 
-}  // namespace
-
-bool is_link_name(const std::string& name) {
-    return !name.empty() && name != "." && name.find('/') == std::string::npos;
-}
-
-hdf5::File create_empty(const std::filesystem::path& path) {
-    hdf5::File file = hdf5::File::create(path);
-    const hdf5::Group root = file.root();
-    root.set_int("ranklab_schema", kSchema);
-    root.set_text("created_utc", base::utc_iso(std::time(nullptr)));
-    root.create_group("runs");
-    return file;
-}
-
-void store(const hdf5::Group& runs, const Run& run) {
-    check_storable(runs, run);
-    const hdf5::Group group = runs.create_group(run.id, kRunMembers);
-    store_attributes(group, run);
-    hdf5::write_table(group, "measurements", columns_of(run.measurements));
-    hdf5::write_table(group, "hosts", columns_of(run.hosts));
-    store_samples(group, run.measurements);
-    store_tables(group, run.tables);
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 // Opens the file, which checks that it is whole and has the schema.
@@ -224,6 +197,29 @@ std::string sentence_of(const std::exception& failure, const fs::path& output,
 }
 
 }  // namespace
+
+bool is_link_name(const std::string& name) {
+    return !name.empty() && name != "." && name.find('/') == std::string::npos;
+}
+
+hdf5::File create_empty(const std::filesystem::path& path) {
+    hdf5::File file = hdf5::File::create(path);
+    const hdf5::Group root = file.root();
+    root.set_int("ranklab_schema", kSchema);
+    root.set_text("created_utc", base::utc_iso(std::time(nullptr)));
+    root.create_group("runs");
+    return file;
+}
+
+void store(const hdf5::Group& runs, const Run& run) {
+    check_storable(runs, run);
+    const hdf5::Group group = runs.create_group(run.id, kRunMembers);
+    store_attributes(group, run);
+    hdf5::write_table(group, "measurements", columns_of(run.measurements));
+    hdf5::write_table(group, "hosts", columns_of(run.hosts));
+    store_samples(group, run.measurements);
+    store_tables(group, run.tables);
+}
 
 ResultFile::ResultFile(fs::path path) : path_(std::move(path)) {}
 

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "experiments/training/options.hpp"
 #include "host/topology.hpp"
-#include "nn/products.hpp"
+#include "nn/outline.hpp"
 #include "train/tensor_view.hpp"
 #include "train/trainer.hpp"
 

@@ -11,7 +11,6 @@
 #include "data/dataset.hpp"
 #include "measure/convergence.hpp"
 #include "measure/samples.hpp"
-#include "nn/own_model.hpp"
 #include "nn/own_network.hpp"
 #include "vocabulary/settings.hpp"
 
