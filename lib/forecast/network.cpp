@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/numbers.hpp"
-#include "stats/line_fit.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::forecast {
 namespace {

@@ -1,5 +1,5 @@
 // Datasets of numbers: float64 of one or two dimensions, bytes, arrays of any element type, arrays
-// that are read row by row, and where values lie in a file.
+// that are read row by row, where values lie in a file, and tables.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/element.hpp"
@@ -94,5 +95,20 @@ struct DatasetPlace {
 /// A dataset of more than 16,384 chunks is `indirect`: HDF5 1.10 takes 8 s to locate them, and the
 /// time grows with their number squared. Throws DataError if a smaller dataset has unwritten parts.
 DatasetPlace place_of(const Object& dataset);
+
+/// Of a table: a compound dataset of one dimension. A row is a record, a member a column.
+struct Column {
+    std::string name;
+    std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>> values;
+};
+
+/// Writes a table; above 32 KiB it is compressed. Texts get the fixed length of the column's
+/// longest entry (UTF-8, padded with NUL). Throws base::Error unless the columns, at least one,
+/// have equal length and different names.
+void write_table(const Group& group, const std::string& name, const std::vector<Column>& columns);
+
+/// Reads integers of any width as int64, floats as double. Throws DataError if the dataset is not
+/// such a table, or claims a size that the file cannot hold.
+std::vector<Column> read_table(const Group& group, const std::string& name);
 
 }  // namespace ranklab::hdf5

@@ -6,9 +6,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "hdf5/array.hpp"
-#include "hdf5/table.hpp"
 #include "results/access.hpp"
-#include "results/json.hpp"
+#include "results/run.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::results {

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "hdf5/table.hpp"
+#include "hdf5/array.hpp"
 
 namespace ranklab::results {
 

@@ -9,7 +9,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "stats/line_fit.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::report::predict {
 namespace {
