@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -44,7 +43,7 @@ Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t 
 /// step counts. Throws OptionError if nothing is left.
 Schedule resume_after(Schedule schedule, std::int64_t completed);
 
-using Clock = std::chrono::steady_clock;
+using base::Clock;
 
 /// Seconds of one step and of its phases (0 for phases that the step did not enter).
 struct StepTimes {

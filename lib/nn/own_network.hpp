@@ -54,8 +54,6 @@ class OwnFile {
     virtual std::map<std::string, std::string> options() const { return {}; }
 };
 
-/// The path in PATH.pt, PATH.py or PATH.py:NAME.
-std::string path_of_own(const std::string& model);
 /// The file's stem; "STEM:NAME" for PATH.py:NAME.
 std::string name_of_own(const std::string& model);
 bool is_python(const std::string& model);
@@ -71,8 +69,6 @@ std::shared_ptr<const OwnFile> open_script(const std::string& path);
 /// Of open_own: `name` in the Python file returns the network.
 std::shared_ptr<const OwnFile> open_python(const std::string& path, const std::string& name);
 
-/// Throws DataError if the file cannot be read.
-void check_readable(const std::string& path);
 /// The line of a library's message with the reason; other lines say where the call failed.
 std::string reason_of(const std::exception& error);
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/handle.hpp"
 #include "base/log.hpp"
@@ -16,7 +17,6 @@
 #include "base/program.hpp"
 #include "base/progress.hpp"
 #include "base/stop_signals.hpp"
-#include "base/ticker.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/mpi_environment.hpp"
@@ -39,13 +39,13 @@ constexpr std::array<MPI_User_function*, 6> kFunctions{
 
 // While the ticker lives, ends the process after 10 s. Does not call MPI: no second call is
 // allowed while one hangs.
-base::Ticker exit_if_it_hangs(const char* call, int code) {
+std::jthread exit_if_it_hangs(const char* call, int code) {
     constexpr auto kPatience = std::chrono::seconds(10);
-    return {kPatience, [=](double) {
-                base::log::warn(fmt::format("{} has not returned within {} s; exiting without it",
-                                            call, kPatience.count()));
-                std::_Exit(code);
-            }};
+    return base::every(kPatience, [=](double) {
+        base::log::warn(fmt::format("{} has not returned within {} s; exiting without it", call,
+                                    kPatience.count()));
+        std::_Exit(code);
+    });
 }
 
 }  // namespace
