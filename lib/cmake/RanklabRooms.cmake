@@ -116,9 +116,9 @@ std::vector<@CAT_TYPE@> @CAT_FUNCTION@() {
   endif()
 endfunction()
 
-# ranklab_add_program(NAME [RUN call] [MAIN file] LINK target ...): apps/main.cpp, or that file, with
-# the call run_NAME(argc, argv), or that one, becomes bin/ranklab-NAME (bin/ranklab for ranklab).
-# NO_MPI: it runs on login nodes and loads no MPI.
+# ranklab_add_program(NAME [RUN call] [MAIN file] LINK target ...): apps/main.cpp (or MAIN) with the
+# call run_NAME(argc, argv) (or RUN) becomes bin/ranklab-NAME (bin/ranklab for ranklab). NO_MPI: it
+# runs on login nodes and loads no MPI.
 function(ranklab_add_program name)
   cmake_parse_arguments(PARSE_ARGV 1 PROGRAM "NO_MPI" "RUN;MAIN" "LINK")
   set(target ranklab-${name})
