@@ -1,4 +1,5 @@
-// The main of all programs but io-worker; CMakeLists.txt gives each its call as RANKLAB_RUN.
+// The main of all programs but train and io-worker; CMakeLists.txt gives each its call as
+// RANKLAB_RUN.
 #include "app/programs.hpp"
 #include "experiments/data_sets/data_sets.hpp"
 

@@ -1,4 +1,4 @@
-// The programs of apps/main.cpp: run_X is `ranklab X`. Each returns main's exit code and throws
+// The programs of apps/*.cpp: run_X is `ranklab X`. Each returns main's exit code and throws
 // nothing.
 #pragma once
 

@@ -117,6 +117,12 @@ void add_energy(results::Run& run, const std::string& of, const std::vector<host
         add(of + "_energy_J_per_epoch", joules / samples * *epoch);
 }
 
+std::string how_mpi_started() {
+    if (comm::MpiEnvironment::running()) return "started";
+    return comm::is_step_without_pmi() ? "not started: srun --mpi=none connects no ranks"
+                                       : "not started: one process, no need";
+}
+
 }  // namespace
 
 void add_monitored(results::Run& run, const std::vector<host::Monitored>& hosts) {
@@ -223,16 +229,6 @@ void RunFacts::add_context(results::Run& run) const {
         run.warnings.push_back(fmt::format("facts of the machine are missing: {}", error.what()));
     }
 }
-
-namespace {
-
-std::string how_mpi_started() {
-    if (comm::MpiEnvironment::running()) return "started";
-    return comm::is_step_without_pmi() ? "not started: srun --mpi=none connects no ranks"
-                                       : "not started: one process, no need";
-}
-
-}  // namespace
 
 std::vector<results::Fact> collect_context(const std::string& output_file,
                                            const std::vector<host::Placement>& placements) {

@@ -23,6 +23,8 @@
 namespace ranklab::app {
 namespace {
 
+namespace fs = std::filesystem;
+
 // Seconds: the shortest stall limit while a program starts, since a slow file system delays the
 // start. A shorter --stall-timeout holds for the work alone.
 constexpr double kShortestStart = 15;
@@ -58,6 +60,34 @@ std::vector<std::string> libraries() {
     const auto cuda = device::cuda_runtime_version();
     if (!cuda.empty()) names.push_back("CUDA runtime " + cuda);
     return names;
+}
+
+// How this process starts MPI. Assumes that a config file, which is not read yet, needs MPI.
+comm::Start start_of(const Program& program, const options::Options& words) {
+    const auto common = words.fields<vocabulary::CommonSettings>();
+    // A step without PMI: starts without MPI, so that the launch guard can refuse it.
+    if (comm::is_step_without_pmi() && !common.expect_ranks) return comm::Start::without_mpi;
+    if (common.config) return comm::Start::with_mpi;
+    const auto needs = program.needs(words);
+    if (needs.read_ahead && !common.dry_run && comm::read_launcher().rank.value_or(0) == 0)
+        needs.read_ahead();
+    if (!needs.mpi && !comm::has_task_environment()) return comm::Start::without_mpi;
+    return needs.mpi_from_threads ? comm::Start::with_mpi : comm::Start::one_thread;
+}
+
+// The nearest existing folder above `output`; storing makes the missing folders.
+fs::path folder_above(const fs::path& output) {
+    std::error_code unknown;
+    fs::path place = fs::absolute(output, unknown).parent_path();
+    while (!fs::is_directory(place, unknown) && place.has_relative_path())
+        place = place.parent_path();
+    return place;
+}
+
+// True for one rank without a launcher: a multi-rank configuration run this way looks like a slow
+// single device.
+bool is_alone(Session& session) {
+    return session.control().world_size() == 1 && !comm::read_launcher().world_size;
 }
 
 }  // namespace
@@ -109,21 +139,6 @@ int Session::conclude(const std::function<int()>& work) {
     return *agreed;
 }
 
-namespace {
-
-// How this process starts MPI. Assumes that a config file, which is not read yet, needs MPI.
-comm::Start start_of(const Program& program, const options::Options& words) {
-    const auto common = words.fields<vocabulary::CommonSettings>();
-    // A step without PMI: starts without MPI, so that the launch guard can refuse it.
-    if (comm::is_step_without_pmi() && !common.expect_ranks) return comm::Start::without_mpi;
-    if (common.config) return comm::Start::with_mpi;
-    const auto needs = program.needs(words);
-    if (!needs.mpi && !comm::has_task_environment()) return comm::Start::without_mpi;
-    return needs.mpi_from_threads ? comm::Start::with_mpi : comm::Start::one_thread;
-}
-
-}  // namespace
-
 int run_mpi_program(const Program& program, const Words& words) {
     prepare_process();
     const auto& [command, work, answers_early, needs] = program;
@@ -161,8 +176,6 @@ int run_mpi_program(const Program& program, const Words& words) {
     });
 }
 
-namespace fs = std::filesystem;
-
 // mpirun and srun can start ranks with different command lines (multiple programs). Ranks with
 // different models or numbers of steps would wait for each other forever.
 void refuse_other_options(Session& session, const std::string& command_line) {
@@ -176,25 +189,6 @@ void refuse_other_options(Session& session, const std::string& command_line) {
             base::printable(lines.front(), 300), rank, base::printable(lines[rank], 300)));
     }
 }
-
-namespace {
-
-// The nearest existing folder above `output`; storing makes the missing folders.
-fs::path folder_above(const fs::path& output) {
-    std::error_code unknown;
-    fs::path place = fs::absolute(output, unknown).parent_path();
-    while (!fs::is_directory(place, unknown) && place.has_relative_path())
-        place = place.parent_path();
-    return place;
-}
-
-// True for one rank without a launcher: a multi-rank configuration run this way looks like a slow
-// single device.
-bool is_alone(Session& session) {
-    return session.control().world_size() == 1 && !comm::read_launcher().world_size;
-}
-
-}  // namespace
 
 host::Evidence evidence_of(Session& session, const std::vector<host::Placement>& placements,
                            const vocabulary::CommonSettings& common, bool on_gpus) {

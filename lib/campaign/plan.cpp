@@ -367,8 +367,7 @@ void check_race(const Sweep& sweep, const RaceSettings& race) {
     options::fraction("min-effect", race.min_effect);
     if (least < 4 || sweep.strategies == "all")
         throw base::OptionError(
-            "--race compares values of options; give several, such as --threads 1,2 or --strategy "
-            "a,b");
+            "--race compares values; give several (--threads 1,2; of io also --strategy a,b)");
     if (race.budget.value_or(least) < least)
         throw base::OptionError(fmt::format(
             "--budget has less than 2 starts of each combination; give {} or more", least));

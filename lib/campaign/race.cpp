@@ -19,8 +19,7 @@ namespace {
 
 using report::formats::screen_line;
 
-// The repeats of a sweep that a race is compared with, and of its default budget.
-constexpr std::size_t kFullRepeat = 6;
+constexpr std::size_t kFullRepeat = 6;  // of the sweep that a race is compared with
 
 // Seconds for equal work. NaN for ranks that sum no gradients, which do not train together.
 double cost_of(const results::Run& run) {

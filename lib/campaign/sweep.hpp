@@ -33,7 +33,6 @@ struct Outcome {
 };
 /// Starts these repetitions in this order, whatever is stored.
 Outcome run_tasks(const Sweep& sweep, const std::vector<Task>& tasks, const Say& say);
-
 /// Looks at the stored whole runs of the points, in the order stored.
 void visit_runs(const Sweep& sweep, results::Detail detail,
                 const std::function<void(std::size_t point, const results::Run&)>& look);

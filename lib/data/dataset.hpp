@@ -35,7 +35,7 @@ struct DataRequest {
     std::uint64_t seed = 1;
     std::int64_t train_samples = 0;  ///< 0: all of the set's, or the set's default number
     std::int64_t test_samples = 0;
-    bool evaluates = true;  ///< false: the test set may be empty
+    bool evaluates = true;  ///< false: nobody reads the test set, which may be empty
     VolumeRequest volume{};
 
     bool is_own() const { return !own_inputs.empty(); }
@@ -64,6 +64,8 @@ struct SourceEntry {
     /// Collective. Throws on all ranks: DataError for wrong data, OptionError if the set does not
     /// suit the model.
     std::function<DataSet(const DataRequest&, comm::Communicator& control)> open;
+    /// Begins to read the set of --data-dir in a thread, from which open() takes it; may be empty.
+    std::function<void(const std::string& directory)> read_ahead = {};
 };
 
 /// SourceEntry::open of files that every rank opens itself. An error names the first rank that does

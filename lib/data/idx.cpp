@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <future>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/handle.hpp"
+#include "base/stop_signals.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -57,6 +59,7 @@ class IdxReader {
     std::vector<std::uint8_t> read_body(std::uint64_t count) {
         constexpr std::uint64_t kPiece = 1U << 22U;
         std::vector<std::uint8_t> body;
+        body.reserve(std::min<std::uint64_t>(count, 16 * fs::file_size(path_)));
         const auto refuse = [&](std::size_t held) {
             fail(
                 fmt::format("is truncated or damaged: its header promises {} bytes of data, it "
@@ -106,7 +109,15 @@ void check_label_range(const fs::path& file, const std::vector<std::uint8_t>& la
         file.string(), *bad, bad - labels.begin(), classes - 1));
 }
 
-ImageSet read_idx_images(const fs::path& file) {
+namespace {
+
+// The images that a thread reads ahead, and their file.
+std::future<std::pair<fs::path, ImageSet>>& read_ahead() {
+    static std::future<std::pair<fs::path, ImageSet>> images;
+    return images;
+}
+
+ImageSet images_in(const fs::path& file) {
     IdxReader reader(file);
     reader.expect_magic(kImagesMagic, "images");
     const std::int64_t count = reader.read_header_word();
@@ -121,6 +132,14 @@ ImageSet read_idx_images(const fs::path& file) {
             reader.read_body(static_cast<std::uint64_t>(count) *
                              static_cast<std::uint64_t>(rows * columns)),
             {}};
+}
+
+}  // namespace
+
+ImageSet read_idx_images(const fs::path& file) {
+    if (read_ahead().valid())
+        if (auto [read, images] = read_ahead().get(); read == file) return std::move(images);
+    return images_in(file);
 }
 
 std::vector<std::uint8_t> read_idx_labels(const fs::path& file) {
@@ -151,7 +170,8 @@ std::string text_of(const ImageShape& shape) {
 
 }  // namespace
 
-ImageSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::int64_t classes) {
+ImageSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::int64_t classes,
+                          bool test_images) {
     const auto set = [&](std::size_t first) {
         const auto images = plain_or_gz(folder, kIdxNames[first]);
         auto read = read_idx_set(images, plain_or_gz(folder, kIdxNames[first + 1]), classes);
@@ -162,7 +182,9 @@ ImageSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::
                 {"data"});
         return read;
     };
-    return {set(0), set(2), folder.string()};
+    if (test_images) return {set(0), set(2), folder.string()};
+    auto labels = read_idx_labels(plain_or_gz(folder, kIdxNames[3]));
+    return {set(0), {shape, classes, {}, std::move(labels)}, folder.string()};
 }
 
 SourceEntry idx_source(std::string name, std::string summary, ImagePlace place) {
@@ -171,12 +193,23 @@ SourceEntry idx_source(std::string name, std::string summary, ImagePlace place) 
             .summary = std::move(summary),
             .pixel_mean = {0.1307},
             .pixel_std = {0.3081},
-            .open = [place](const DataRequest& request, comm::Communicator& control) {
-                return open_images(request, control, [&] {
-                    return read_idx_folder(find_image_folder(place, request.directory),
-                                           request.image_shape(), request.classes);
-                });
-            }};
+            .open =
+                [place](const DataRequest& request, comm::Communicator& control) {
+                    return open_images(request, control, [&] {
+                        return read_idx_folder(find_image_folder(place, request.directory),
+                                               request.image_shape(), request.classes,
+                                               request.evaluates);
+                    });
+                },
+            .read_ahead =
+                [place](const std::string& directory) {
+                    const base::StopSignalsBlocked for_the_main_thread;
+                    read_ahead() = std::async(std::launch::async, [=] {
+                        const auto file =
+                            plain_or_gz(find_image_folder(place, directory), kIdxNames[0]);
+                        return std::pair(file, images_in(file));
+                    });
+                }};
 }
 
 }  // namespace ranklab::data

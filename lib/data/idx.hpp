@@ -28,9 +28,10 @@ std::vector<std::uint8_t> read_idx_labels(const std::filesystem::path& file);
 ImageSet read_idx_set(const std::filesystem::path& images, const std::filesystem::path& labels,
                       std::int64_t classes);
 
-/// Throws DataError if the images do not have the model's `shape`.
+/// Throws DataError if the images do not have the model's `shape`. Without `test_images` the test
+/// set has labels alone.
 ImageSets read_idx_folder(const std::filesystem::path& folder, const ImageShape& shape,
-                          std::int64_t classes);
+                          std::int64_t classes, bool test_images = true);
 
 /// The entry of a set in the files kIdxNames, with MNIST's normalisation. Sets `place.file`.
 SourceEntry idx_source(std::string name, std::string summary, ImagePlace place);

@@ -9,6 +9,7 @@
 
 #include "base/program.hpp"
 #include "base/text.hpp"
+#include "host/templates.hpp"
 
 namespace ranklab::host {
 namespace {
@@ -264,72 +265,46 @@ Cases network_by_sockets(const Evidence& evidence) {
     return cases;
 }
 
-struct Row {
-    const char* id;
-    bool fatal;
-    Cases (*test)(const Evidence&);
-    const char* sentence;
-    const char* remedy;
-};
-
-constexpr bool kFatal = true, kWarning = false;
 constexpr const char* kGovernor = "governor";
 
-constexpr Row kTable[] = {
-    {"ranks-not-connected", kFatal, not_connected,
-     "{}: each would run alone and report wrong numbers",
-     "start with the launcher of this build's MPI library {}"},
-    {"different-builds", kFatal, other_builds, "{}, so messages between ranks may not match",
-     "install the same program on every node"},
-    {"different-libraries", kWarning, other_libraries, "{}, so ranks may run different code",
-     "load the same modules on every node and pass LD_LIBRARY_PATH to all ranks"},
-    {"more-threads-than-cores", kWarning, threads_beyond_cores,
-     "{}, so the threads wait for each other", "give {}"},
-    {"ranks-share-cores", kWarning, shared_cores, "{}, so the threads wait for each other",
-     "{}use fewer ranks per node"},
-    {"cpu-quota", kWarning, threads_beyond_quota, "{}, so the ranks are throttled",
-     "{}raise the CPU limit of the container or job"},
-    {"shared-gpu", kWarning, shared_gpus, "{}, so the ranks wait for each other",
-     "start one rank per GPU, and have CUDA_VISIBLE_DEVICES (AMD: ROCR_VISIBLE_DEVICES) show each "
-     "rank a different GPU"},
-    {"far-gpu", kWarning, far_gpus, "{}, so transfers cross NUMA nodes",
-     "bind each rank near its GPU (mpirun --map-by numa --bind-to numa, or srun --gpus-per-task=1 "
-     "--gpu-bind=closest)"},
-    {"little-shared-memory", kWarning, little_shared_memory,
-     "{}, so MPI may exchange messages by a slower way",
-     "give the container more shared memory (docker run --shm-size=1g)"},
-    {"network-by-sockets", kWarning, network_by_sockets,
-     "{}, so messages between hosts go through sockets",
-     "load an MPI library that was built for this network (UCX or libfabric), and remove variables "
-     "that choose TCP (OMPI_MCA_pml, OMPI_MCA_btl, UCX_TLS, FI_PROVIDER)"},
-    {"local-results-folder", kWarning, local_folder,
-     "{}, so a job whose rank 0 runs on another host would write to a different file",
-     "give --output in a folder that all hosts share"},
-    {kGovernor, kWarning, other_governors, "{}, so short work may run at a lower clock",
-     "set the governor to performance on every host (cpupower frequency-set -g performance as "
-     "root, or srun --cpu-freq=Performance)"},
-    {"busy-cpus", kWarning, busy_cpus, "{}, so results are noisy",
-     "end the other processes, or take whole nodes (sbatch --exclusive)"},
-};
+// The check of each row of templates/findings.txt, by its id.
+constexpr std::pair<const char*, Cases (*)(const Evidence&)> kChecks[] = {
+    {"ranks-not-connected", not_connected},
+    {"different-builds", other_builds},
+    {"different-libraries", other_libraries},
+    {"more-threads-than-cores", threads_beyond_cores},
+    {"ranks-share-cores", shared_cores},
+    {"cpu-quota", threads_beyond_quota},
+    {"shared-gpu", shared_gpus},
+    {"far-gpu", far_gpus},
+    {"little-shared-memory", little_shared_memory},
+    {"network-by-sockets", network_by_sockets},
+    {"local-results-folder", local_folder},
+    {kGovernor, other_governors},
+    {"busy-cpus", busy_cpus}};
 
 // Reports the worst case and the number of cases.
-Check check_of(const Row& row, const Evidence& evidence) {
-    const auto [found, known] = row.test(evidence);
-    if (found.empty()) return {row.id, known ? CheckState::ok : CheckState::unknown};
+Check check_of(const std::vector<std::string>& row, const Evidence& evidence) {
+    const auto* const check =
+        std::ranges::find(kChecks, row[0], [](const auto& one) { return one.first; });
+    const auto [found, known] = check->second(evidence);
+    if (found.empty()) return {row[0], known ? CheckState::ok : CheckState::unknown};
     const auto& worst = *std::ranges::max_element(found, {}, &Case::severity);
     std::string detail = worst.detail;
     if (found.size() > 1) detail += fmt::format(" (the worst of {} such cases)", found.size());
-    return {row.id,
+    return {row[0],
             CheckState::found,
-            {row.id, row.fatal, fmt::format(fmt::runtime(row.sentence), detail),
-             fmt::format(fmt::runtime(row.remedy), worst.advice)}};
+            {row[0], row[1] == "fatal", fmt::format(fmt::runtime(row[2]), detail),
+             fmt::format(fmt::runtime(row[3]), worst.advice)}};
 }
 
 }  // namespace
 
 std::vector<Check> check_all(const Evidence& evidence) {
     std::vector<Check> checks;
-    for (const Row& row : kTable) checks.push_back(check_of(row, evidence));
+    for (const auto& line : base::split(template_text("findings.txt"), '\n'))
+        if (!line.empty() && !line.starts_with('#'))
+            checks.push_back(check_of(base::split(line, '|'), evidence));
     return checks;
 }
 

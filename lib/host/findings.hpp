@@ -66,7 +66,7 @@ struct Check {
     Finding finding = {};  ///< set if `verdict` is found
 };
 
-/// One check per row of kTable (findings.cpp), in its order.
+/// One check per row of templates/findings.txt, in its order.
 std::vector<Check> check_all(const Evidence& evidence);
 /// The findings of a run: all but the governor, which only doctor reports.
 std::vector<Finding> findings_of_run(const Evidence& evidence);

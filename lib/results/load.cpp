@@ -52,12 +52,6 @@ std::vector<Measurement> load_measurements(const hdf5::Group& group) {
     return measurements;
 }
 
-void load_value_of_run(Measurement& measurement) {
-    if (measurement.summary.n != 1) return;  // only a summary was stored
-    measurement.axis = kAxisOfRun;
-    measurement.samples = {measurement.summary.median};
-}
-
 void load_samples(const hdf5::Group& group, std::vector<Measurement>& measurements) {
     const hdf5::Group samples = group.open_group("samples");
     const hdf5::Group warmup = group.open_group("warmup");
@@ -65,7 +59,9 @@ void load_samples(const hdf5::Group& group, std::vector<Measurement>& measuremen
         if (warmup.has(measurement.name))
             measurement.warmup = hdf5::read_array(warmup, measurement.name).values;
         if (!samples.has(measurement.name)) {
-            load_value_of_run(measurement);
+            if (measurement.summary.n != 1) continue;  // only a summary was stored
+            measurement.axis = kAxisOfRun;
+            measurement.samples = {measurement.summary.median};
             continue;
         }
         auto stored = hdf5::read_array(samples, measurement.name);

@@ -85,11 +85,6 @@ void store_samples(const hdf5::Group& group, const std::vector<Measurement>& mea
     }
 }
 
-void store_tables(const hdf5::Group& group, const std::vector<Table>& tables) {
-    const hdf5::Group all = group.create_group("tables", tables.size());
-    for (const auto& table : tables) hdf5::write_table(all, table.name, table.columns);
-}
-
 // Stores a text longer than an attribute can be (64 KiB in HDF5 1.8) as a dataset of that name.
 void store_text(const hdf5::Group& group, const char* name, const std::string& text) {
     constexpr std::size_t kMostInAttribute = 60000;
@@ -195,7 +190,8 @@ void store(const hdf5::Group& runs, const Run& run) {
     hdf5::write_table(group, "measurements", columns_of(run.measurements));
     hdf5::write_table(group, "hosts", columns_of(run.hosts));
     store_samples(group, run.measurements);
-    store_tables(group, run.tables);
+    const hdf5::Group tables = group.create_group("tables", run.tables.size());
+    for (const auto& table : run.tables) hdf5::write_table(tables, table.name, table.columns);
 }
 
 ResultFile::ResultFile(fs::path path) : path_(std::move(path)) {}

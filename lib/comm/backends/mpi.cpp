@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -187,11 +188,20 @@ MpiEnvironment::MpiEnvironment(Start start) {
     }
     const int wanted = start == Start::one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     int provided = MPI_THREAD_SINGLE;
+    // Without a fabric that needs it, and a choice of the user, keeps Open MPI from opening the
+    // component cm: it loads the libraries of PSM, each of which sleeps for 0.1 s.
+    const bool no_cm =
+        std::getenv("OMPI_MCA_pml") == nullptr && std::getenv("OMPI_MCA_mtl") == nullptr &&
+        std::ranges::none_of(
+            std::array{"/dev/infiniband", "/dev/hfi1_0", "/dev/ipath", "/dev/cxi0", "/dev/kgni0"},
+            [](const char* device) { return ::access(device, F_OK) == 0; });
+    if (no_cm) ::setenv("OMPI_MCA_pml", "^cm", 1);
     {
         // Delays signals: Open MPI 4.1's mpirun may never end if a rank dies while connecting.
         const base::StopSignalsBlocked connecting;
         mpi_check(MPI_Init_thread(nullptr, nullptr, wanted, &provided), "MPI_Init_thread");
     }
+    if (no_cm) ::unsetenv("OMPI_MCA_pml");  // not a setting of the run
     if (provided < std::min<int>(wanted, MPI_THREAD_SERIALIZED)) {
         MPI_Finalize();
         throw base::Error(

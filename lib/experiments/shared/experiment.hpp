@@ -131,6 +131,7 @@ struct LaunchNeeds {
     bool gpus = false;             ///< ranks may compute on GPUs: the launch is checked for that
     bool several_ranks = false;    ///< made for several ranks: warns if there is only one
     int threads = 0;  ///< default of --threads; 0: the cores of the rank's cpuset and cgroup
+    std::function<void()> read_ahead = {};  ///< to be called on rank 0 while MPI starts, or never
 };
 
 struct Experiment {

@@ -57,8 +57,10 @@ std::string identity_of(const data::Source& source) {
 void agree_on_files(const TrainingOptions& options, const data::DataSet& data,
                     comm::Communicator& control) {
     std::string mine = options.structure;
-    comm::all_or_throw(control,
-                       [&] { mine += identity_of(*data.train) + identity_of(*data.test); });
+    comm::all_or_throw(control, [&] {
+        mine += identity_of(*data.train);
+        if (options.settings.evaluate != "off") mine += identity_of(*data.test);
+    });
     if (!comm::is_same_everywhere(control, mine))
         comm::throw_on_all<base::DataError>(
             control, 0,
@@ -323,11 +325,21 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
     return facts;
 }
 
+void read_ahead(const vocabulary::TrainingSettings& settings) {
+    auto data = settings.data;
+    for (const auto& model : nn::models())
+        if (!data && model.name == settings.model) data = model.defaults.data;
+    for (const auto& source : data::sources())
+        if (source.name == data && source.read_ahead && settings.input == "real")
+            source.read_ahead(settings.data_dir.value_or(""));
+}
+
 LaunchNeeds needs(const options::Options& given) {
     const auto settings = given.fields<vocabulary::TrainingSettings>();
     return {.gpus = settings.device != "cpu",
             .several_ranks = vocabulary::mode_of(settings).several_ranks ||
-                             settings.expected_ranks.value_or(1) > 1};
+                             settings.expected_ranks.value_or(1) > 1,
+            .read_ahead = [settings] { read_ahead(settings); }};
 }
 
 Plan planned_run(const options::Options& given, const vocabulary::CommonSettings& common,

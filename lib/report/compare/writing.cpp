@@ -1,12 +1,12 @@
 // Writes a comparison as text, JSON and Markdown.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/numbers.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "report/compare/compare.hpp"
@@ -18,18 +18,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Lines = std::vector<std::string>;
 
-struct OutcomeWords {
-    Outcome outcome;
-    const char *name, *rows;  // rows: after the number, as in "3 rows worse"
-};
-// In the order in which a summary counts them.
-constexpr OutcomeWords kOutcomes[] = {{Outcome::worse, "worse", "worse"},
-                                      {Outcome::better, "better", "better"},
-                                      {Outcome::changed, "changed", "changed"},
-                                      {Outcome::same, "same", "the same"},
-                                      {Outcome::too_noisy, "too noisy", "too noisy"},
-                                      {Outcome::too_few_runs, "too few runs", "with too few runs"},
-                                      {Outcome::other_load, "other load", "beside other load"}};
+// The third cell follows the number of rows: "3 rows with too few runs".
+const std::vector<std::string>& words_of(Outcome outcome) {
+    return sentence_row("outcome", base::number_of(outcome));
+}
 
 std::string better_name(vocabulary::Better better) {
     static constexpr std::array kNames{"lower", "higher", "-"};
@@ -44,9 +36,10 @@ std::string overall_name(const Comparison& comparison) {
 std::string verdict_line(const Comparison& comparison) {
     if (comparison.same_runs()) return overall_name(comparison) + ": A and B are the same runs";
     Lines parts;
-    for (const auto& [outcome, name, words] : kOutcomes)
+    for (const Outcome outcome : {Outcome::worse, Outcome::better, Outcome::changed, Outcome::same,
+                                  Outcome::too_noisy, Outcome::too_few_runs, Outcome::other_load})
         if (const std::size_t rows = comparison.count(outcome); rows > 0)
-            parts.push_back(counted(rows, "row") + " " + words);
+            parts.push_back(counted(rows, "row") + " " + words_of(outcome)[2]);
     if (const std::size_t alone = comparison.only_a.size() + comparison.only_b.size(); alone > 0)
         parts.push_back(counted(alone, "configuration") + " without counterpart");
     return overall_name(comparison) + ": " + base::join(parts, ", ");
@@ -177,7 +170,7 @@ Json side_json(const SideSummary& side) {
 }  // namespace
 
 std::string name_of(Outcome outcome) {
-    return std::ranges::find(kOutcomes, outcome, &OutcomeWords::outcome)->name;
+    return words_of(outcome)[1];
 }
 
 std::string gate_line(const Comparison& comparison, const Gate& gate) {

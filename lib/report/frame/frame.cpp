@@ -21,6 +21,41 @@ std::tuple<bool, double, std::string> order_of(const Cell& cell) {
     return {!number, number.value_or(0), text};
 }
 
+constexpr double kKiB = 1024;
+
+// A unit for people: worth `per_one` stored units, used from `from` stored units on.
+struct Shown {
+    std::string_view unit, name;
+    double per_one, from;
+};
+
+constexpr std::array kShown{
+    Shown{"s", "s", 1, 1},
+    Shown{"s", "ms", 1e-3, 1e-3},
+    Shown{"s", "us", 1e-6, 0},
+    Shown{"us", "s", 1e6, 1e6},
+    Shown{"us", "ms", 1e3, 1e3},
+    Shown{"us", "us", 1, 0},
+    Shown{"B", "GiB", kKiB* kKiB* kKiB, kKiB* kKiB* kKiB},
+    Shown{"B", "MiB", kKiB* kKiB, kKiB* kKiB},
+    Shown{"B", "KiB", kKiB, kKiB},
+    Shown{"B", "B", 1, 0},
+    Shown{"MiB/s", "GiB/s", kKiB, 10 * kKiB},
+    Shown{"GB/s", "GB/s", 1, 0.1},
+    Shown{"GB/s", "MB/s", 1e-3, 0},
+};
+
+Shown shown_in(double value, std::string_view unit) {
+    for (const auto& one : kShown)
+        if (one.unit == unit && std::abs(value) >= one.from) return one;
+    return {unit, unit == "1" ? "" : unit, 1, 0};
+}
+
+// Speedups and efficiencies have three decimals.
+bool is_ratio(double value, std::string_view unit) {
+    return unit == "1" && std::abs(value) >= 0.01 && std::abs(value) < 10;
+}
+
 }  // namespace
 
 std::vector<Column> columns_of(const std::string& text) {
@@ -190,45 +225,6 @@ nlohmann::ordered_json json_rows(const Frame& frame) {
 std::string json_line(const nlohmann::ordered_json& json) {
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
-
-namespace {
-
-constexpr double kKiB = 1024;
-
-// A unit for people: worth `per_one` stored units, used from `from` stored units on.
-struct Shown {
-    std::string_view unit, name;
-    double per_one, from;
-};
-
-constexpr std::array kShown{
-    Shown{"s", "s", 1, 1},
-    Shown{"s", "ms", 1e-3, 1e-3},
-    Shown{"s", "us", 1e-6, 0},
-    Shown{"us", "s", 1e6, 1e6},
-    Shown{"us", "ms", 1e3, 1e3},
-    Shown{"us", "us", 1, 0},
-    Shown{"B", "GiB", kKiB* kKiB* kKiB, kKiB* kKiB* kKiB},
-    Shown{"B", "MiB", kKiB* kKiB, kKiB* kKiB},
-    Shown{"B", "KiB", kKiB, kKiB},
-    Shown{"B", "B", 1, 0},
-    Shown{"MiB/s", "GiB/s", kKiB, 10 * kKiB},
-    Shown{"GB/s", "GB/s", 1, 0.1},
-    Shown{"GB/s", "MB/s", 1e-3, 0},
-};
-
-Shown shown_in(double value, std::string_view unit) {
-    for (const auto& one : kShown)
-        if (one.unit == unit && std::abs(value) >= one.from) return one;
-    return {unit, unit == "1" ? "" : unit, 1, 0};
-}
-
-// Speedups and efficiencies have three decimals.
-bool is_ratio(double value, std::string_view unit) {
-    return unit == "1" && std::abs(value) >= 0.01 && std::abs(value) < 10;
-}
-
-}  // namespace
 
 std::string digits(double value) {
     if (!std::isfinite(value)) return "n/a";

@@ -146,6 +146,7 @@ TEST_F(CampaignFile, SentencesNameFileSectionAndKey) {
     EXPECT_THAT(refusal("[../w]\ncommand = io\n"), HasSubstr("../w"));
     EXPECT_THAT(refusal("[w]\nsize = 3\n"), HasSubstr("command"));
     EXPECT_THAT(refusal("[w]\ncommand = io\noutput = x.h5\n"), HasSubstr("output"));
+    EXPECT_THAT(refusal("[w]\ncommand = io\nrace = true\n"), HasSubstr("race"));
     EXPECT_THAT(refusal(""), HasSubstr("sweep"));
 }
 

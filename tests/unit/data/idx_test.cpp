@@ -208,6 +208,15 @@ TEST_F(IdxFolder, HoldsFourFilesPlainOrGzipped) {
     }
 }
 
+TEST_F(IdxFolder, WithoutAnEvaluationTheTestImagesAreNotRead) {
+    fill(".gz");
+    std::filesystem::remove(folder_ / "t10k-images-idx3-ubyte.gz");
+    const auto sets = read_idx_folder(folder_.path(), {1, 28, 28}, 10, false);
+    EXPECT_EQ(sets.train.images.size(), 6U * 28 * 28);
+    EXPECT_EQ(sets.test.size(), 2);
+    EXPECT_TRUE(sets.test.images.empty());
+}
+
 TEST_F(IdxFolder, AnotherShapeThanTheModels) {
     fill("");
     EXPECT_THAT(tests::thrown_sentence<base::DataError>([&] {
