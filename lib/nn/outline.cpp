@@ -1,6 +1,5 @@
 #include "nn/outline.hpp"
 
-#include <ATen/record_function.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
