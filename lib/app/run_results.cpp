@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "report/formats/formats.hpp"
 #include "report/model/chosen_runs.hpp"
-#include "results/archive.hpp"
 #include "results/result_file.hpp"
 
 namespace ranklab::app {

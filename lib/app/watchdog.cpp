@@ -37,7 +37,8 @@ Watchdog::Watchdog(double seconds, TerminalProgress& progress)
     : limit_s_(seconds),
       rule_(limit_of_rank(seconds)),
       progress_(progress),
-      ticker_(base::Ticker::Seconds(kPeriod), [this](double passed) { look(passed); }) {}
+      ticker_(base::every(std::chrono::duration<double>(kPeriod),
+                          [this](double passed) { look(passed); })) {}
 
 void Watchdog::set_limit(double seconds) {
     const std::lock_guard lock(mutex_);

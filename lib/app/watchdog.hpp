@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "app/terminal.hpp"
+#include "base/clock.hpp"
 #include "base/handle.hpp"
-#include "base/ticker.hpp"
 
 namespace ranklab::app {
 
@@ -49,7 +49,7 @@ class Watchdog : base::Immovable {
     StallRule rule_;
     double after_term_s_ = 0;  // since SIGTERM, while a step runs
     TerminalProgress& progress_;
-    base::Ticker ticker_;  // last: it uses the other members
+    std::jthread ticker_;  // last: it uses the other members
 };
 
 }  // namespace ranklab::app

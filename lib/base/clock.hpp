@@ -1,7 +1,9 @@
-// Durations in seconds on the monotonic clock.
+// Durations in seconds on the monotonic clock, and a thread that calls a function periodically.
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <thread>
 
 namespace ranklab::base {
 
@@ -16,5 +18,9 @@ inline double seconds_between(Clock::time_point begin, Clock::time_point end) {
 inline double seconds_since(Clock::time_point begin) {
     return seconds_between(begin, Clock::now());
 }
+
+/// Calls `tick(seconds since the last call)` about every `period` on a thread of its own, which
+/// blocks kStopSignals, until the returned object is destroyed.
+std::jthread every(std::chrono::duration<double> period, std::function<void(double seconds)> tick);
 
 }  // namespace ranklab::base

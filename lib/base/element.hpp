@@ -1,12 +1,14 @@
-// Element types of buffers, samples and files.
+// Element types and shapes of buffers, samples and files, and the header of a NumPy npy file.
 #pragma once
 
+#include <fmt/format.h>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -65,6 +67,26 @@ inline Field packed(const std::vector<Field>& fields) {
     std::int64_t words = 0;
     for (const auto& field : fields) words += field.words();
     return {Element::i64, {words}};
+}
+
+/// The bytes that numpy.save writes before an array in C order: format version 1.0, padded to a
+/// multiple of 64. `descr` is NumPy's type text ("<f4", "<f8"). Format:
+/// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+inline std::string npy_header(std::string_view descr, const std::vector<std::int64_t>& shape) {
+    std::string dictionary =
+        fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': (", descr);
+    for (const std::int64_t extent : shape) dictionary += fmt::format("{}, ", extent);
+    if (shape.size() > 1) dictionary.resize(dictionary.size() - 2);
+    dictionary += "), }";
+    constexpr std::size_t kBefore = 10;
+    const std::size_t whole = (kBefore + dictionary.size() + 1 + 63) / 64 * 64;
+    dictionary.resize(whole - kBefore - 1, ' ');
+    dictionary += '\n';
+    std::string text("\x93NUMPY");
+    text += {'\x01', '\x00'};
+    text += static_cast<char>(dictionary.size() & 0xFFU);
+    text += static_cast<char>(dictionary.size() >> 8U);
+    return text + dictionary;
 }
 
 }  // namespace ranklab::base

@@ -63,26 +63,18 @@ struct CodedError : Error {
 };
 
 /// A bad option, config key or combination.
-struct OptionError : CodedError<ExitCode::usage> {
-    using CodedError::CodedError;
-};
+using OptionError = CodedError<ExitCode::usage>;
 /// A missing, damaged or unsuitable input file, or a wrong computed result: NaN loss, ranks that
 /// differ.
-struct DataError : CodedError<ExitCode::wrong_data> {
-    using CodedError::CodedError;
-};
+using DataError = CodedError<ExitCode::wrong_data>;
 /// The machine or the launch does not allow the work: unconnected ranks, no GPU, full disk,
 /// read-only folder.
-struct EnvironmentError : CodedError<ExitCode::environment> {
-    using CodedError::CodedError;
-};
-struct Hdf5Error : CodedError<ExitCode::internal> {
-    using CodedError::CodedError;
-};
+using EnvironmentError = CodedError<ExitCode::environment>;
+using Hdf5Error = CodedError<ExitCode::internal>;
 /// NCCL failed. An error of the environment: the cause is another rank, the network or the driver
 /// far more often than the caller.
-struct NcclError : CodedError<ExitCode::environment> {
-    using CodedError::CodedError;
+struct NcclError : EnvironmentError {
+    using EnvironmentError::EnvironmentError;
 };
 
 /// The user or the batch system stopped the run (Ctrl-C, SIGTERM); the work did not fail. The exit

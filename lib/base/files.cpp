@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -77,11 +76,29 @@ std::optional<std::size_t> move_all(Bytes bytes, const Move& move) {
     return done;
 }
 
-}  // namespace
+using Kind = FileSystemKind;
 
-void DescriptorTraits::close(type descriptor) noexcept {
-    ::close(descriptor);
-}
+struct Known {
+    std::uint32_t magic;
+    const char* name;
+    Kind kind;
+};
+
+// Numbers from statfs(2), linux/magic.h and the Lustre, GPFS, BeeGFS and OpenZFS sources.
+constexpr std::array kKnown{
+    Known{0xEF53, "ext4", Kind::disk},          Known{0x58465342, "xfs", Kind::disk},
+    Known{0x9123683E, "btrfs", Kind::disk},     Known{0xF2F52010, "f2fs", Kind::disk},
+    Known{0x794C7630, "overlayfs", Kind::disk}, Known{0x01021994, "tmpfs", Kind::memory},
+    Known{0x858458F6, "ramfs", Kind::memory},   Known{0x958458F6, "hugetlbfs", Kind::memory},
+    Known{0x2FC12FC1, "zfs", Kind::own_cache},  Known{0xCA451A4E, "bcachefs", Kind::disk},
+    Known{0x6969, "nfs", Kind::network},        Known{0x0BD00BD0, "lustre", Kind::network},
+    Known{0x47504653, "gpfs", Kind::network},   Known{0x19830326, "beegfs", Kind::network},
+    Known{0x01021997, "9p", Kind::network},     Known{0x65735546, "fuse", Kind::network},
+    Known{0x00C36400, "ceph", Kind::network},   Known{0xFF534D42, "cifs", Kind::network},
+    Known{0xFE534D42, "smb2", Kind::network},   Known{0x5346414F, "afs", Kind::network},
+    Known{0xAAD7AAEA, "panfs", Kind::network},  Known{0x9FA0, "proc", Kind::other}};
+
+}  // namespace
 
 void throw_errno(const char* call, const fs::path& path, int error, const char* setting) {
     refuse(call, path, error, advice(error), {setting});
@@ -176,32 +193,6 @@ std::optional<std::size_t> read_bytes(int file, std::span<std::byte> bytes,
                   : ::read(file, left.data(), left.size());
     });
 }
-
-namespace {
-
-using Kind = FileSystemKind;
-
-struct Known {
-    std::uint32_t magic;
-    const char* name;
-    Kind kind;
-};
-
-// Numbers from statfs(2), linux/magic.h and the Lustre, GPFS, BeeGFS and OpenZFS sources.
-constexpr std::array kKnown{
-    Known{0xEF53, "ext4", Kind::disk},          Known{0x58465342, "xfs", Kind::disk},
-    Known{0x9123683E, "btrfs", Kind::disk},     Known{0xF2F52010, "f2fs", Kind::disk},
-    Known{0x794C7630, "overlayfs", Kind::disk}, Known{0x01021994, "tmpfs", Kind::memory},
-    Known{0x858458F6, "ramfs", Kind::memory},   Known{0x958458F6, "hugetlbfs", Kind::memory},
-    Known{0x2FC12FC1, "zfs", Kind::own_cache},  Known{0xCA451A4E, "bcachefs", Kind::disk},
-    Known{0x6969, "nfs", Kind::network},        Known{0x0BD00BD0, "lustre", Kind::network},
-    Known{0x47504653, "gpfs", Kind::network},   Known{0x19830326, "beegfs", Kind::network},
-    Known{0x01021997, "9p", Kind::network},     Known{0x65735546, "fuse", Kind::network},
-    Known{0x00C36400, "ceph", Kind::network},   Known{0xFF534D42, "cifs", Kind::network},
-    Known{0xFE534D42, "smb2", Kind::network},   Known{0x5346414F, "afs", Kind::network},
-    Known{0xAAD7AAEA, "panfs", Kind::network},  Known{0x9FA0, "proc", Kind::other}};
-
-}  // namespace
 
 FileSystem file_system_at(const std::filesystem::path& place) {
     struct statfs info {};

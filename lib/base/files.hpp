@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,12 +15,7 @@
 
 namespace ranklab::base {
 
-struct DescriptorTraits {
-    using type = int;
-    static constexpr type empty = -1;
-    static void close(type descriptor) noexcept;
-};
-using Descriptor = unique_handle<DescriptorTraits>;
+using Descriptor = unique_handle<int, -1, ::close>;
 
 /// Throws the error of a failed system call on a file to be written: OptionError if the path itself
 /// is wrong (ENOTDIR, EISDIR), otherwise EnvironmentError. `setting` named the path.

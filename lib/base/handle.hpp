@@ -17,15 +17,11 @@ class Immovable {
     ~Immovable() = default;
 };
 
-/// Owns a handle of a C library; move-only. Traits name the type, the empty value and the close:
-///   struct FileTraits { using type = hid_t; static constexpr type empty = -1;
-///                       static void close(type) noexcept; };
-/// close logs its errors and does not throw.
-template <class Traits>
+/// Owns a handle of a C library; move-only. `kClose` is called unless the handle is `kEmpty`; it
+/// must not throw.
+template <class type, type kEmpty, auto kClose>
 class unique_handle {
   public:
-    using type = typename Traits::type;
-
     unique_handle() noexcept = default;
     explicit unique_handle(type handle) noexcept : handle_(handle) {}
     unique_handle(unique_handle&& other) noexcept : handle_(other.release()) {}
@@ -38,15 +34,15 @@ class unique_handle {
     ~unique_handle() { reset(); }
 
     type get() const noexcept { return handle_; }
-    explicit operator bool() const noexcept { return handle_ != Traits::empty; }
-    type release() noexcept { return std::exchange(handle_, Traits::empty); }
-    void reset(type handle = Traits::empty) noexcept {
+    explicit operator bool() const noexcept { return handle_ != kEmpty; }
+    type release() noexcept { return std::exchange(handle_, kEmpty); }
+    void reset(type handle = kEmpty) noexcept {
         const type old = std::exchange(handle_, handle);
-        if (old != Traits::empty) Traits::close(old);
+        if (old != kEmpty) kClose(old);
     }
 
   private:
-    type handle_ = Traits::empty;
+    type handle_ = kEmpty;
 };
 
 }  // namespace ranklab::base

@@ -44,11 +44,8 @@ void warn(std::string_view message) {
     static const bool coloured = shows_colour(STDERR_FILENO);
     write(coloured ? "\033[33mwarning\033[0m: " : "warning: ", message);
 }
-void error(std::string_view message) {
-    write("", message);
-}
 void error(std::string sentence, const Settings& settings) {
-    error(formatter()(std::move(sentence), settings));
+    write("", formatter()(std::move(sentence), settings));
 }
 void set_message_formatter(MessageFormatter chosen) {
     formatter() = chosen;

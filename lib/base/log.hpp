@@ -13,9 +13,8 @@ void set_rank(int rank, std::string_view host);
 
 void info(std::string_view message);
 void warn(std::string_view message);
-void error(std::string_view message);
 /// Appends the options of `settings` to the sentence.
-void error(std::string sentence, const Settings& settings);
+void error(std::string sentence, const Settings& settings = {});
 
 /// Sets the function that appends options; without it settings are not shown. Call it once, before
 /// threads start.

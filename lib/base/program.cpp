@@ -1,5 +1,8 @@
 #include "base/program.hpp"
+#include "base/error.hpp"
+#include "base/text.hpp"
 
+#include <dlfcn.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -50,6 +53,19 @@ bool is_launchers_own(std::string_view variable) {
                                                 "I_MPI_MPIRUN",
                                                 "I_MPI_INFO_"};
     return std::ranges::any_of(kBeginnings, [&](auto one) { return variable.starts_with(one); });
+}
+
+Plugin::Plugin(std::string file)
+    : file_(std::move(file)), handle_(dlopen(file_.c_str(), RTLD_NOW | RTLD_GLOBAL)) {
+    const char* const why = handle_ == nullptr ? dlerror() : nullptr;
+    if (why != nullptr) why_not_ = printable(why, 300);
+}
+
+void* Plugin::symbol(const char* name) const {
+    void* const symbol = handle_ == nullptr ? nullptr : dlsym(handle_, name);
+    if (symbol == nullptr)
+        throw Error(fmt::format("internal: {} has no {}; build ranklab again", file_, name));
+    return symbol;
 }
 
 }  // namespace ranklab::base

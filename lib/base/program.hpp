@@ -1,4 +1,4 @@
-// Finds and runs other programs; names MPI libraries and launchers.
+// Finds and runs other programs, and loads libraries; names MPI libraries and launchers.
 #pragma once
 
 #include <filesystem>
@@ -32,5 +32,31 @@ std::string mpi_library_name(std::string_view text);
 /// addresses, keys and folders as OMPI_MCA_*, Hydra each process's host, Intel MPI its own command
 /// line. Runs do not store such variables; comparisons ignore those that an older ranklab stored.
 bool is_launchers_own(std::string_view variable);
+
+/// A library of ranklab's own that a program loads when a run needs it. Never closed, since
+/// LibTorch's libraries cannot be unregistered.
+class Plugin {
+  public:
+    /// `file` lies in lib/ next to bin/, found by the programs' rpath. Its symbols, and those of
+    /// the libraries that it links, are visible to what is loaded later.
+    explicit Plugin(std::string file);
+
+    bool is_open() const { return handle_ != nullptr; }
+    /// Why it is not open, in one line.
+    const std::string& why_not() const { return why_not_; }
+
+    /// Throws Error if the library has no such function: a bug.
+    template <class Function>
+    Function function(const char* name) const {
+        // POSIX allows calling dlsym's result; C++ needs reinterpret_cast for that.
+        return reinterpret_cast<Function>(symbol(name));
+    }
+
+  private:
+    void* symbol(const char* name) const;
+
+    std::string file_, why_not_;
+    void* handle_ = nullptr;
+};
 
 }  // namespace ranklab::base

@@ -85,6 +85,12 @@ std::string quoted(const std::string& argument) {
     return text + "'";
 }
 
+bool steers(char32_t code) {
+    const auto within = [code](char32_t low, char32_t high) { return code >= low && code <= high; };
+    return code < 0x20 || within(0x7F, 0x9F) || within(0x200E, 0x200F) || within(0x2028, 0x202E) ||
+           within(0x2066, 0x2069);
+}
+
 }  // namespace
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
@@ -203,16 +209,6 @@ std::string utc_iso(std::int64_t unix_seconds) {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                        fmt::gmtime(static_cast<std::time_t>(unix_seconds)));
 }
-
-namespace {
-
-bool steers(char32_t code) {
-    const auto within = [code](char32_t low, char32_t high) { return code >= low && code <= high; };
-    return code < 0x20 || within(0x7F, 0x9F) || within(0x200E, 0x200F) || within(0x2028, 0x202E) ||
-           within(0x2066, 0x2069);
-}
-
-}  // namespace
 
 std::string one_line(std::string_view text, std::string_view kept) {
     namespace utf = boost::locale::utf;

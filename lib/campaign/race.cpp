@@ -12,7 +12,7 @@
 #include "report/formats/formats.hpp"
 #include "report/model/values.hpp"
 #include "results/staged_file.hpp"
-#include "stats/race.hpp"
+#include "stats/repeats.hpp"
 
 namespace ranklab::campaign {
 namespace {

@@ -168,10 +168,6 @@ class Conduct {
     int code_ = 0;
 };
 
-}  // namespace
-
-namespace {
-
 using report::model::Groups;
 
 report::model::GroupQuery query_of(const Sweep& sweep, const std::vector<std::string>& ignore) {

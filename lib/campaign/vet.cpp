@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "base/error.hpp"

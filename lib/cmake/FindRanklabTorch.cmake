@@ -138,7 +138,7 @@ if(RANKLAB_WITH_CUDA AND NOT RANKLAB_WITH_ROCM STREQUAL "ON")
 endif()
 
 # Without CUDA, AMD's runtime takes its place, under its names (device/runtime.hpp) and those of its
-# types that device/stream.hpp declares. Compiled, not run; LibTorch's part for ROCm is not in use.
+# types that device/gpus.hpp declares. Compiled, not run; LibTorch's part for ROCm is not in use.
 set(RANKLAB_HAS_ROCM OFF)
 if(RANKLAB_WITH_ROCM AND NOT RANKLAB_HAS_CUDA)
   find_path(RANKLAB_HIP_INCLUDE hip/hip_runtime_api.h HINTS ENV ROCM_PATH PATHS /opt/rocm

@@ -116,16 +116,23 @@ std::vector<@CAT_TYPE@> @CAT_FUNCTION@() {
   endif()
 endfunction()
 
-# ranklab_add_program(NAME LINK target ...): apps/NAME.cpp becomes bin/ranklab-NAME (or bin/ranklab
-# for ranklab); a-b lies in a_b.cpp. NO_MPI: it runs on login nodes and loads no MPI.
+# ranklab_add_program(NAME [RUN call] [MAIN file] LINK target ...): apps/main.cpp (or MAIN) with the
+# call run_NAME(argc, argv) (or RUN) becomes bin/ranklab-NAME (bin/ranklab for ranklab). NO_MPI: it
+# runs on login nodes and loads no MPI.
 function(ranklab_add_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 PROGRAM "NO_MPI" "" "LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 PROGRAM "NO_MPI" "RUN;MAIN" "LINK")
   set(target ranklab-${name})
   if(name STREQUAL "ranklab")
     set(target ranklab)
   endif()
-  string(REPLACE "-" "_" main ${name})
-  add_executable(${target} ${main}.cpp)
+  if(NOT PROGRAM_MAIN)
+    set(PROGRAM_MAIN main.cpp)
+  endif()
+  if(NOT PROGRAM_RUN)
+    set(PROGRAM_RUN "run_${name}(argc, argv)")
+  endif()
+  add_executable(${target} ${PROGRAM_MAIN})
+  target_compile_definitions(${target} PRIVATE "RANKLAB_RUN=${PROGRAM_RUN}")
   target_link_libraries(${target} PRIVATE ${PROGRAM_LINK} ranklab_settings)
   if(PROGRAM_NO_MPI)
     ranklab_link_no_mpi(${target})

@@ -59,21 +59,10 @@ void Communicator::allgather(BufferView send, BufferView receive) {
     run_one(*this, {.operation = Operation::allgather, .send = send, .receive = receive});
 }
 
-Request Communicator::start_allgather(BufferView send, BufferView receive) {
-    need_whole_of_parts(send, receive, world_size(), Operation::allgather);
-    return start({.operation = Operation::allgather, .send = send, .receive = receive});
-}
-
 void Communicator::reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
     need_whole_of_parts(receive, send, world_size(), Operation::reduce_scatter);
     run_one(*this,
             {.operation = Operation::reduce_scatter, .send = send, .receive = receive, .op = op});
-}
-
-Request Communicator::start_reduce_scatter(BufferView send, BufferView receive, ReduceOp op) {
-    need_whole_of_parts(receive, send, world_size(), Operation::reduce_scatter);
-    return start(
-        {.operation = Operation::reduce_scatter, .send = send, .receive = receive, .op = op});
 }
 
 }  // namespace ranklab::comm

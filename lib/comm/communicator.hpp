@@ -2,7 +2,7 @@
 // the same counts, from one thread at a time. Errors throw base::Error. Empty buffers are allowed.
 //
 // In device memory (BackendEntry::memory) an operation is ordered on the compute stream
-// (device/stream.hpp): after earlier work on that stream, before later work. Only barrier() and
+// (device/gpus.hpp): after earlier work on that stream, before later work. Only barrier() and
 // synchronize() make the host wait; Request::test() polls.
 #pragma once
 
@@ -66,10 +66,6 @@ class Communicator {
     void allgather(BufferView send, BufferView receive);
     /// send.count = receive.count * world_size(); rank r gets the reduction of part r.
     void reduce_scatter(BufferView send, BufferView receive, ReduceOp op);
-    /// As allgather() and reduce_scatter(). `send` and `receive` belong to the request until
-    /// wait().
-    Request start_allgather(BufferView send, BufferView receive);
-    Request start_reduce_scatter(BufferView send, BufferView receive, ReduceOp op);
     /// Ranks of equal color form a group, ordered by key, then by rank.
     virtual std::unique_ptr<Communicator> split(int color, int key) = 0;
     /// Makes the host wait for all operations on device memory. Does nothing in host memory.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -76,7 +77,7 @@ Outcome outcome_of(const std::function<void()>& work) {
     }
 }
 
-using Clock = std::chrono::steady_clock;
+using base::Clock;
 using Seconds = std::chrono::duration<double>;
 
 // Polls until the request completes; false after `timeout`. Between polls it calls `beat` and

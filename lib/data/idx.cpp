@@ -21,19 +21,13 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kImagesMagic = 0x00000803;
 constexpr std::uint32_t kLabelsMagic = 0x00000801;
 
-struct GzTraits {
-    using type = gzFile;
-    static constexpr type empty = nullptr;
-    static void close(type file) noexcept { gzclose(file); }
-};
-
 // Reads plain files too: gzread passes them through.
 class IdxReader {
   public:
     explicit IdxReader(const fs::path& path) : path_(path) {
         base::refuse_irregular<base::DataError>(path);
         if (!fs::exists(path)) fail("does not exist; check the folder", {"data-dir"});
-        file_ = base::unique_handle<GzTraits>(gzopen(path.c_str(), "rb"));
+        file_.reset(gzopen(path.c_str(), "rb"));
         if (!file_)
             fail(fmt::format("cannot be opened: {}; check its permissions", std::strerror(errno)));
         gzbuffer(file_.get(), 1U << 18U);
@@ -100,7 +94,7 @@ class IdxReader {
     }
 
     fs::path path_;
-    base::unique_handle<GzTraits> file_;
+    base::unique_handle<gzFile, nullptr, gzclose> file_;
 };
 
 }  // namespace

@@ -17,7 +17,7 @@
 namespace ranklab::data {
 
 /// Allocates memory for a batch, once per slot: page-locked for asynchronous copies to a GPU
-/// (device/stream.hpp). Null: plain memory, aligned to 64 bytes.
+/// (device/gpus.hpp). Null: plain memory, aligned to 64 bytes.
 using Allocate = std::function<std::shared_ptr<std::byte>(std::size_t bytes)>;
 
 /// `count` samples; input and target are dense arrays [count, ...].

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/files.hpp"
-#include "hdf5/dataset_place.hpp"
+#include "hdf5/array.hpp"
 
 namespace ranklab::data {
 

@@ -5,7 +5,6 @@
 #include "base/log.hpp"
 #include "device/gpus.hpp"
 #include "device/runtime.hpp"
-#include "device/stream.hpp"
 
 #ifndef RANKLAB_ROCM
 // Declared here because cuda_profiler_api.h is missing in some runtime packages.
@@ -107,11 +106,11 @@ std::string cuda_runtime_version() {
     return fmt::format("{}.{}", version / kMajorUnit, version % kMajorUnit / kMinorUnit);
 }
 
-void StreamTraits::close(type stream) noexcept {
+void close_stream(StreamHandle stream) noexcept {
     cuda_log(cudaStreamDestroy(stream), "cudaStreamDestroy");
 }
 
-void EventTraits::close(type event) noexcept {
+void close_event(EventHandle event) noexcept {
     cuda_log(cudaEventDestroy(event), "cudaEventDestroy");
 }
 
@@ -119,15 +118,15 @@ Event::Event(Kind kind) {
     cudaEvent_t event = nullptr;
     const unsigned flags = kind == Kind::timing ? cudaEventDefault : cudaEventDisableTiming;
     cuda_check(cudaEventCreateWithFlags(&event, flags), "cudaEventCreateWithFlags");
-    event_.reset(event);
+    reset(event);
 }
 
 void Event::record(StreamHandle stream) {
-    cuda_check(cudaEventRecord(event_.get(), stream), "cudaEventRecord");
+    cuda_check(cudaEventRecord(get(), stream), "cudaEventRecord");
 }
 
 bool Event::done() const {
-    const cudaError_t rc = cudaEventQuery(event_.get());
+    const cudaError_t rc = cudaEventQuery(get());
     if (rc == cudaErrorNotReady) return false;
     cuda_check(rc, "cudaEventQuery");
     return true;
@@ -135,8 +134,7 @@ bool Event::done() const {
 
 double Event::seconds_since(const Event& start) const {
     float milliseconds = 0;
-    cuda_check(cudaEventElapsedTime(&milliseconds, start.get(), event_.get()),
-               "cudaEventElapsedTime");
+    cuda_check(cudaEventElapsedTime(&milliseconds, start.get(), get()), "cudaEventElapsedTime");
     return milliseconds / 1e3;
 }
 
@@ -144,7 +142,7 @@ Stream::Stream() {
     cudaStream_t stream = nullptr;
     cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
                "cudaStreamCreateWithFlags");
-    stream_.reset(stream);
+    reset(stream);
 }
 
 void wait_on(StreamHandle stream, const Event& event) {
@@ -155,7 +153,7 @@ void synchronize(StreamHandle stream) {
     cuda_check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 }
 
-void MemoryTraits::close(type memory) noexcept {
+void close_memory(void* memory) noexcept {
     cuda_log(cudaFree(memory), "cudaFree");
 }
 
@@ -163,7 +161,7 @@ Buffer::Buffer(std::size_t bytes) {
     if (bytes == 0) return;
     void* memory = nullptr;
     cuda_check(cudaMalloc(&memory, bytes), "cudaMalloc");
-    memory_.reset(memory);
+    reset(memory);
 }
 
 void copy_to_device(void* to, const void* from_host, std::size_t bytes, StreamHandle stream) {

@@ -1,7 +1,6 @@
 // lib/device in a build without CUDA: lists no GPU; functions that need a GPU throw.
 #include "base/error.hpp"
 #include "device/gpus.hpp"
-#include "device/stream.hpp"
 
 namespace ranklab::device {
 namespace {
@@ -16,9 +15,9 @@ namespace {
 
 }  // namespace
 
-void StreamTraits::close(type) noexcept {}
-void EventTraits::close(type) noexcept {}
-void MemoryTraits::close(type) noexcept {}
+void close_stream(StreamHandle) noexcept {}
+void close_event(EventHandle) noexcept {}
+void close_memory(void*) noexcept {}
 
 GpuList list_gpus() {
     return {{}, "this build has no CUDA (RANKLAB_WITH_CUDA)"};

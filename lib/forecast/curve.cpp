@@ -1,13 +1,12 @@
 #include "forecast/curve.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "base/numbers.hpp"
 #include "forecast/posterior.hpp"
-#include "stats/gaussian.hpp"
+#include "stats/distributions.hpp"
 
 namespace ranklab::forecast {
 namespace {

@@ -1,4 +1,4 @@
-#include "forecast/network.hpp"
+#include "forecast/step.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/numbers.hpp"
-#include "stats/line_fit.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::forecast {
 namespace {

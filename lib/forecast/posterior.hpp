@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "forecast/curve.hpp"
-#include "stats/gaussian.hpp"
+#include "stats/distributions.hpp"
 
 namespace ranklab::forecast {
 

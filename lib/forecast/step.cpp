@@ -5,7 +5,6 @@
 #include <ranges>
 
 #include "base/numbers.hpp"
-#include "stats/summary.hpp"
 
 namespace ranklab::forecast {
 

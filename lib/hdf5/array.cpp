@@ -28,6 +28,39 @@ std::vector<hsize_t> numeric_shape(const Object& dataset) {
     return shape;
 }
 
+void read_part(const Object& dataset, const Box& part, Element as, void* values, std::size_t size) {
+    const std::lock_guard lock(library_mutex());
+    if (!part.count.empty() && bytes_of(sizes(part.count), 1) != size)
+        throw base::Error("internal: the memory for a part of a dataset has another size");
+    read_box(dataset, part, native_type(as), values);
+}
+
+// Throws DataError unless the dataset holds numbers that lie in this file.
+std::string type_of(const Object& dataset) {
+    const std::string& what = dataset.path();
+    const Id type = own<H5Dget_type>(what, dataset.id());
+    const H5T_class_t kind = check<H5Tget_class>(what, type.get());
+    refuse_other_files(dataset);
+    if (kind == H5T_ENUM && H5Tget_member_index(type.get(), "FALSE") >= 0 &&
+        H5Tget_member_index(type.get(), "TRUE") >= 0)
+        return "bool";  // h5py's; read as integers
+    if (kind != H5T_FLOAT && kind != H5T_INTEGER)
+        throw base::DataError(fmt::format("{} is not an array of numbers", what));
+    const char* const word = kind == H5T_FLOAT                         ? "float"
+                             : H5Tget_sign(type.get()) == H5T_SGN_NONE ? "uint"
+                                                                       : "int";
+    return fmt::format("{}{}", word, 8 * H5Tget_size(type.get()));
+}
+
+void read_row(const Object& dataset, const std::vector<std::int64_t>& shape, std::int64_t index,
+              base::Element as, std::byte* to) {
+    const std::lock_guard lock(library_mutex());
+    Box row{std::vector<std::int64_t>(shape.size()), shape};
+    row.start[0] = index;
+    row.count[0] = 1;
+    read_box(dataset, row, native_type(as), to);
+}
+
 }  // namespace
 
 Object write_array(const Group& group, const std::string& name, std::span<const double> values,
@@ -52,17 +85,6 @@ Array read_array(const Group& group, const std::string& name) {
     read_whole(dataset, H5T_NATIVE_DOUBLE, array.values.empty() ? nullptr : array.values.data());
     return array;
 }
-
-namespace {
-
-void read_part(const Object& dataset, const Box& part, Element as, void* values, std::size_t size) {
-    const std::lock_guard lock(library_mutex());
-    if (!part.count.empty() && bytes_of(sizes(part.count), 1) != size)
-        throw base::Error("internal: the memory for a part of a dataset has another size");
-    read_box(dataset, part, native_type(as), values);
-}
-
-}  // namespace
 
 void read_part(const Object& dataset, const Box& part, std::span<double> values) {
     read_part(dataset, part, Element::f64, values.data(), values.size());
@@ -116,36 +138,6 @@ std::string read_bytes(const Group& group, const std::string& name) {
     const auto stored = read_typed(group, name);
     return {reinterpret_cast<const char*>(stored.bytes.data()), stored.bytes.size()};
 }
-
-namespace {
-
-// Throws DataError unless the dataset holds numbers that lie in this file.
-std::string type_of(const Object& dataset) {
-    const std::string& what = dataset.path();
-    const Id type = own<H5Dget_type>(what, dataset.id());
-    const H5T_class_t kind = check<H5Tget_class>(what, type.get());
-    refuse_other_files(dataset);
-    if (kind == H5T_ENUM && H5Tget_member_index(type.get(), "FALSE") >= 0 &&
-        H5Tget_member_index(type.get(), "TRUE") >= 0)
-        return "bool";  // h5py's; read as integers
-    if (kind != H5T_FLOAT && kind != H5T_INTEGER)
-        throw base::DataError(fmt::format("{} is not an array of numbers", what));
-    const char* const word = kind == H5T_FLOAT                         ? "float"
-                             : H5Tget_sign(type.get()) == H5T_SGN_NONE ? "uint"
-                                                                       : "int";
-    return fmt::format("{}{}", word, 8 * H5Tget_size(type.get()));
-}
-
-void read_row(const Object& dataset, const std::vector<std::int64_t>& shape, std::int64_t index,
-              base::Element as, std::byte* to) {
-    const std::lock_guard lock(library_mutex());
-    Box row{std::vector<std::int64_t>(shape.size()), shape};
-    row.start[0] = index;
-    row.count[0] = 1;
-    read_box(dataset, row, native_type(as), to);
-}
-
-}  // namespace
 
 bool names_dataset(const std::string& name) {
     return name.find(":/") != std::string::npos;

@@ -1,5 +1,5 @@
-// Datasets of numbers: float64 of one or two dimensions, bytes, arrays of any element type, and
-// arrays that are read row by row.
+// Datasets of numbers: float64 of one or two dimensions, bytes, arrays of any element type, arrays
+// that are read row by row, where values lie in a file, and tables.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/element.hpp"
@@ -70,5 +71,44 @@ bool names_dataset(const std::string& name);  ///< whether it is "FILE:/DATASET"
 /// Opens "FILE:/DATASET" of any layout, to be read through the library. Throws OptionError for
 /// another form of name, DataError unless it is a dataset of integers or floating-point numbers.
 Rows open_rows(const std::string& name);
+
+/// Where a dataset's chunks lie in its file, so that several threads can read them without HDF5,
+/// which serves one thread at a time. A contiguous dataset is one chunk. Chunks are row-major and
+/// have their full size, also at the upper ends of the shape.
+struct DatasetPlace {
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> chunk;
+    /// Byte of the file at which each chunk begins, row-major over the grid of chunks.
+    std::vector<std::uint64_t> offsets;
+    bool is_float32 = false;  ///< of either byte order
+    /// Why only HDF5 can read the values. "" if each chunk is allocated in this file, without
+    /// filter and in this machine's byte order.
+    std::string indirect;
+
+    bool direct() const { return indirect.empty(); }
+    /// Chunks along each dimension.
+    std::vector<std::int64_t> grid() const;
+    /// The byte after the last chunk: a shorter file is truncated.
+    std::uint64_t end() const;
+};
+
+/// A dataset of more than 16,384 chunks is `indirect`: HDF5 1.10 takes 8 s to locate them, and the
+/// time grows with their number squared. Throws DataError if a smaller dataset has unwritten parts.
+DatasetPlace place_of(const Object& dataset);
+
+/// Of a table: a compound dataset of one dimension. A row is a record, a member a column.
+struct Column {
+    std::string name;
+    std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>> values;
+};
+
+/// Writes a table; above 32 KiB it is compressed. Texts get the fixed length of the column's
+/// longest entry (UTF-8, padded with NUL). Throws base::Error unless the columns, at least one,
+/// have equal length and different names.
+void write_table(const Group& group, const std::string& name, const std::vector<Column>& columns);
+
+/// Reads integers of any width as int64, floats as double. Throws DataError if the dataset is not
+/// such a table, or claims a size that the file cannot hold.
+std::vector<Column> read_table(const Group& group, const std::string& name);
 
 }  // namespace ranklab::hdf5

@@ -4,8 +4,8 @@
 #include <initializer_list>
 
 #include "base/error.hpp"
+#include "hdf5/file.hpp"
 #include "hdf5/layout.hpp"
-#include "hdf5/object.hpp"
 
 namespace ranklab::hdf5 {
 namespace {

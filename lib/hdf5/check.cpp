@@ -45,31 +45,6 @@ void refuse_external_links() {
     check<H5Lregister>("external links", &refusal);
 }
 
-}  // namespace
-
-void IdTraits::close(type id) noexcept {
-    // The id may be invalid already, since closing a file also closes its objects.
-    if (H5Iis_valid(id) <= 0 || H5Idec_ref(id) >= 0) return;
-    try {
-        base::log::warn(fmt::format("HDF5 cannot close an object: {}", library_text()));
-    } catch (...) {  // a destructor must not throw
-    }
-}
-
-std::string library_text() {
-    Stack stack;
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, note, &stack);
-    if (stack.innermost.empty() && stack.outermost.empty()) return "no reason given";
-    if (stack.outermost.empty() || stack.outermost == stack.innermost) return stack.innermost;
-    return fmt::format("{}: {}", stack.outermost, stack.innermost);
-}
-
-void fail(std::string_view what) {
-    throw base::Hdf5Error(fmt::format("HDF5 failed on {}: {}", what, library_text()));
-}
-
-namespace {
-
 bool open_library() {
     // The variable would override the H5Pset_file_locking of lib/hdf5, and make files unreadable on
     // file systems without locks.
@@ -90,6 +65,27 @@ bool open_library() {
 [[maybe_unused]] const bool is_open = open_library();
 
 }  // namespace
+
+void close_id(std::int64_t id) noexcept {
+    // The id may be invalid already, since closing a file also closes its objects.
+    if (H5Iis_valid(id) <= 0 || H5Idec_ref(id) >= 0) return;
+    try {
+        base::log::warn(fmt::format("HDF5 cannot close an object: {}", library_text()));
+    } catch (...) {  // a destructor must not throw
+    }
+}
+
+std::string library_text() {
+    Stack stack;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, note, &stack);
+    if (stack.innermost.empty() && stack.outermost.empty()) return "no reason given";
+    if (stack.outermost.empty() || stack.outermost == stack.innermost) return stack.innermost;
+    return fmt::format("{}: {}", stack.outermost, stack.innermost);
+}
+
+void fail(std::string_view what) {
+    throw base::Hdf5Error(fmt::format("HDF5 failed on {}: {}", what, library_text()));
+}
 
 void check_claim(hid_t object, unsigned long long bytes, std::string_view what) {
     constexpr unsigned long long kMost = 4ULL << 30U;

@@ -15,7 +15,6 @@
 #include "base/progress.hpp"
 #include "base/text.hpp"
 #include "hdf5/layout.hpp"
-#include "hdf5/mpi_io.hpp"
 
 namespace ranklab::hdf5 {
 namespace {

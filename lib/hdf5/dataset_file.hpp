@@ -16,7 +16,7 @@
 
 #include "base/element.hpp"
 #include "base/error.hpp"
-#include "hdf5/object.hpp"
+#include "hdf5/file.hpp"
 
 namespace ranklab::hdf5 {
 

@@ -1,4 +1,4 @@
-#include "hdf5/dataset_place.hpp"
+#include "hdf5/array.hpp"
 
 #include <fmt/format.h>
 

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <exception>
-#include <utility>
 
 #include "base/error.hpp"
 #include "base/files.hpp"

@@ -37,6 +37,18 @@ std::string missing_filter(const Object& dataset) {
     return "";
 }
 
+Id select(const Object& dataset, const Box& box) {
+    const std::string& what = dataset.path();
+    Id space = own<H5Dget_space>(what, dataset.id());
+    const auto start = sizes(box.start), count = sizes(box.count);
+    if (bytes_of(count, 1) == 0)
+        check<H5Sselect_none>(what, space.get());
+    else
+        check<H5Sselect_hyperslab>(what, space.get(), H5S_SELECT_SET, start.data(), nullptr,
+                                   count.data(), nullptr);
+    return space;
+}
+
 }  // namespace
 
 // Not a table: HDF5's types are variables, set when the library starts.
@@ -143,22 +155,6 @@ void read_whole(const Object& dataset, hid_t type, void* values) {
     if (values != nullptr)
         check<H5Dread>(dataset.path(), dataset.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
 }
-
-namespace {
-
-Id select(const Object& dataset, const Box& box) {
-    const std::string& what = dataset.path();
-    Id space = own<H5Dget_space>(what, dataset.id());
-    const auto start = sizes(box.start), count = sizes(box.count);
-    if (bytes_of(count, 1) == 0)
-        check<H5Sselect_none>(what, space.get());
-    else
-        check<H5Sselect_hyperslab>(what, space.get(), H5S_SELECT_SET, start.data(), nullptr,
-                                   count.data(), nullptr);
-    return space;
-}
-
-}  // namespace
 
 void write_box(const Object& dataset, const Box& box, hid_t type, const void* values,
                std::size_t size, hid_t transfer) {

@@ -1,5 +1,5 @@
 // Private to lib/hdf5: includes hdf5.h, and checks its calls; properties of new files and datasets;
-// transfers of whole datasets and boxes. check.cpp opens the library before main.
+// transfers of whole datasets and boxes; MPI-IO. check.cpp opens the library before main.
 #pragma once
 
 #include <hdf5.h>
@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "base/element.hpp"
-#include "hdf5/object.hpp"
+#include "hdf5/dataset_file.hpp"
+#include "hdf5/file.hpp"
 
 namespace ranklab::hdf5 {
 
@@ -95,5 +96,18 @@ void write_box(const Object& dataset, const Box& box, hid_t type, const void* va
 /// Reads a box, row-major; the whole dataset if it has no dimensions. Throws DataError if HDF5
 /// cannot read the box: the file was checked when opened, so it is damaged.
 void read_box(const Object& dataset, const Box& box, hid_t type, void* values);
+
+// MPI-IO for files of several ranks. With an HDF5 without MPI use_mpi_io() throws EnvironmentError,
+// and the other functions return empty values.
+
+/// Sets the MPI-IO driver in file access properties. Throws OptionError for a hint that MPI
+/// refuses.
+void use_mpi_io(const Id& access, const DatasetFileOptions& options);
+/// Transfer properties for MPI-IO.
+Id mpi_transfer(Requested requested);
+/// What HDF5 reports of the last transfer with these properties.
+Transfer outcome_of(const Id& transfer, Requested requested);
+/// Facts: "implementation" (of MPI-IO), and "hint KEY" for each hint in effect.
+Facts describe_mpi_io(const Id& file, const std::string& path);
 
 }  // namespace ranklab::hdf5

@@ -1,5 +1,3 @@
-#include "hdf5/mpi_io.hpp"
-
 #include <fmt/format.h>
 
 #include <array>
@@ -7,16 +5,18 @@
 
 #include "base/error.hpp"
 #include "base/program.hpp"
+#include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {
 
 #ifdef H5_HAVE_PARALLEL
 namespace {
 
-struct InfoTraits {
-    using type = MPI_Info;
-    static inline const type empty = MPI_INFO_NULL;
-    static void close(type info) noexcept { MPI_Info_free(&info); }
+struct Info : base::Immovable {
+    MPI_Info hints = MPI_INFO_NULL;
+    ~Info() {
+        if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
+    }
 };
 
 void mpi_check(int code, const char* call, std::string_view what) {
@@ -39,19 +39,18 @@ void set_hints(MPI_Info info, const DatasetFileOptions& options) {
 }
 
 Facts hints_in_effect(MPI_File file, const std::string& path) {
-    base::unique_handle<InfoTraits> info;
-    MPI_Info raw = MPI_INFO_NULL;
-    mpi_check(MPI_File_get_info(file, &raw), "MPI_File_get_info", path);
-    info.reset(raw);
+    Info info;
+    mpi_check(MPI_File_get_info(file, &info.hints), "MPI_File_get_info", path);
     int keys = 0;
-    if (info) mpi_check(MPI_Info_get_nkeys(raw, &keys), "MPI_Info_get_nkeys", path);
+    if (info.hints != MPI_INFO_NULL)
+        mpi_check(MPI_Info_get_nkeys(info.hints, &keys), "MPI_Info_get_nkeys", path);
     Facts hints;
     for (int i = 0; i < keys; ++i) {
         std::array<char, MPI_MAX_INFO_KEY + 1> key{};
         std::array<char, MPI_MAX_INFO_VAL + 1> value{};
         int found = 0;
-        mpi_check(MPI_Info_get_nthkey(raw, i, key.data()), "MPI_Info_get_nthkey", path);
-        mpi_check(MPI_Info_get(raw, key.data(), MPI_MAX_INFO_VAL, value.data(), &found),
+        mpi_check(MPI_Info_get_nthkey(info.hints, i, key.data()), "MPI_Info_get_nthkey", path);
+        mpi_check(MPI_Info_get(info.hints, key.data(), MPI_MAX_INFO_VAL, value.data(), &found),
                   "MPI_Info_get", path);
         if (found != 0) hints.emplace_back(key.data(), value.data());
     }
@@ -76,16 +75,14 @@ std::string implementation(const Facts& hints) {
 }  // namespace
 
 void use_mpi_io(const Id& access, const DatasetFileOptions& options) {
-    base::unique_handle<InfoTraits> info;
+    Info info;
     if (!options.hints.empty()) {
-        MPI_Info raw = MPI_INFO_NULL;
-        mpi_check(MPI_Info_create(&raw), "MPI_Info_create", "the hints");
-        info.reset(raw);
-        set_hints(raw, options);
+        mpi_check(MPI_Info_create(&info.hints), "MPI_Info_create", "the hints");
+        set_hints(info.hints, options);
     }
     // HDF5 keeps duplicates of the communicator and the hints.
     check<H5Pset_fapl_mpio>("file access", access.get(), *static_cast<const MPI_Comm*>(options.mpi),
-                            info.get());
+                            info.hints);
     check<H5Pset_coll_metadata_write>("file access", access.get(), options.collective_metadata);
     check<H5Pset_all_coll_metadata_ops>("file access", access.get(),
                                         options.collective_metadata && options.collective_opening);

@@ -1,4 +1,4 @@
-#include "hdf5/table.hpp"
+#include "hdf5/array.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <set>
 
 #include "base/error.hpp"
-#include "hdf5/array.hpp"
 #include "hdf5/layout.hpp"
 
 namespace ranklab::hdf5 {

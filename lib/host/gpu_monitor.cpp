@@ -16,12 +16,6 @@ int rank_on(const std::vector<MonitoredRank>& ranks, const std::string& uuid,
     return -1;
 }
 
-namespace {
-
-constexpr double kMostGpuWatts = 1e4;  // of a GPU: a counter that grows faster is broken
-
-}  // namespace
-
 struct GpuMonitor::Shared {
     std::vector<MonitoredRank> ranks;
     double interval_s;
@@ -57,6 +51,7 @@ void GpuMonitor::Shared::work() {
 // Does not hold the lock during calls of the driver, which may block.
 void GpuMonitor::Shared::sample(const std::vector<device::GpuMeter>& gpus,
                                 std::vector<double>& first_J) {
+    constexpr double kMostWatts = 1e4;  // of a GPU: a counter that grows faster is broken
     Energy sum{.joules = 0};
     for (std::size_t i = 0; i < gpus.size(); ++i) {
         const auto& gpu = gpus[i];
@@ -66,7 +61,7 @@ void GpuMonitor::Shared::sample(const std::vector<device::GpuMeter>& gpus,
         if (is_first) first_J.push_back(is.energy_J);
         is.energy_J -= first_J[i];
         // A restarted driver counts from 0 again.
-        const bool moves = is.energy_J > 0 && is.energy_J < kMostGpuWatts * (1 + time_s);
+        const bool moves = is.energy_J > 0 && is.energy_J < kMostWatts * (1 + time_s);
         if (!is_first && !moves) is.energy_J = device::GpuReading::kNone;
         sum.joules += is.energy_J;
         if (!moves) sum.why_not = fmt::format("the energy counter of GPU {} does not move", gpu.id);

@@ -141,13 +141,13 @@ Monitor::Monitor(const std::vector<MonitoredRank>& ranks, double interval_s)
     subjects_.push_back({-1, 0, counters_of_host()});
     for (const auto& one : ranks)
         subjects_.push_back({one.rank, one.pid, counters_of_process(one.pid)});
-    ticker_.emplace(base::Ticker::Seconds(interval_s), [this](double) { tick(); });
+    ticker_ = base::every(std::chrono::duration<double>(interval_s), [this](double) { tick(); });
 }
 
 // Takes a last sample unless the previous one is too recent for a rate: CPU time has a resolution
 // of 0.01 s.
 Monitored Monitor::stop() {
-    ticker_.reset();
+    ticker_ = {};
     if (rows_.empty() || base::seconds_since(last_) > interval_s_ / 2) sample();
     cpu_energy_.sample();  // the energy per sample needs all of it
     return {host_, std::move(rows_), gpus_.stop(), cpu_energy_.energy()};

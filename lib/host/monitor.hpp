@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -17,7 +16,6 @@
 
 #include "base/clock.hpp"
 #include "base/handle.hpp"
-#include "base/ticker.hpp"
 #include "device/gpu_counters.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
@@ -167,7 +165,7 @@ class Monitor : base::Immovable {
     std::size_t ticks_ = 0, ticks_a_sample_ = 1, most_rows_ = std::size_t{1} << 17U;
     CpuEnergy cpu_energy_;
     GpuMonitor gpus_;
-    std::optional<base::Ticker> ticker_;  // declared last: its thread uses the other members
+    std::jthread ticker_;  // declared last: its thread uses the other members
 };
 
 }  // namespace ranklab::host

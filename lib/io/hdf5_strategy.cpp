@@ -11,7 +11,7 @@
 #include "base/handle.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
-#include "comm/point_to_point.hpp"
+#include "comm/mpi_environment.hpp"
 #include "hdf5/array.hpp"
 #include "results/staged_file.hpp"
 

@@ -13,10 +13,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/element.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/handle.hpp"
-#include "base/npy_header.hpp"
 
 // Formatting takes nearly all the time of a text strategy: std::to_chars (Ryu printf) 60 ns per
 // value, glibc's printf 170 ns. Most values are multiples of 2^-64: one exact 128-bit

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "comm/exchange.hpp"
-#include "comm/point_to_point.hpp"
+#include "comm/mpi_environment.hpp"
 
 namespace ranklab::measure {
 namespace {

@@ -8,6 +8,35 @@
 #include "base/error.hpp"
 
 namespace ranklab::measure {
+namespace {
+
+// The phases data and copy are the host's work.
+bool on_device(base::Phase phase) {
+    return phase != base::Phase::data && phase != base::Phase::copy;
+}
+
+constexpr std::size_t kPieceValues = std::size_t{1} << 15U;  // sum over ranks
+
+// Calls take(row) for each row in order; a row has one value per rank.
+template <class Take>
+void visit_rows(comm::Communicator& control, std::span<const double> mine, Take take) {
+    const auto ranks = static_cast<std::size_t>(control.world_size());
+    const std::size_t most = std::max<std::size_t>(1, kPieceValues / ranks);
+    std::vector<double> by_rank, row(ranks);
+    for (; !mine.empty(); mine = mine.subspan(std::min(most, mine.size()))) {
+        const auto piece = mine.first(std::min(most, mine.size()));
+        by_rank.resize(piece.size() * ranks);
+        control.allgather(comm::view(piece), comm::view(std::span(by_rank)));
+        for (std::size_t i = 0; i < piece.size(); ++i) {
+            for (std::size_t rank = 0; rank < ranks; ++rank)
+                row[rank] = by_rank[rank * piece.size() + i];
+            take(std::span<const double>(row));
+        }
+    }
+}
+
+}  // namespace
+
 std::int64_t default_warmup(std::int64_t steps) {
     return std::min<std::int64_t>(10, steps / 10);
 }
@@ -62,29 +91,31 @@ void PhaseRecorder::leave(base::Phase phase) {
     current_.phases[index] += base::seconds_between(phase_start_, last_[index].end);
 }
 
-namespace {
-
-constexpr std::size_t kPieceValues = std::size_t{1} << 15U;  // sum over ranks
-
-// Calls take(row) for each row in order; a row has one value per rank.
-template <class Take>
-void visit_rows(comm::Communicator& control, std::span<const double> mine, Take take) {
-    const auto ranks = static_cast<std::size_t>(control.world_size());
-    const std::size_t most = std::max<std::size_t>(1, kPieceValues / ranks);
-    std::vector<double> by_rank, row(ranks);
-    for (; !mine.empty(); mine = mine.subspan(std::min(most, mine.size()))) {
-        const auto piece = mine.first(std::min(most, mine.size()));
-        by_rank.resize(piece.size() * ranks);
-        control.allgather(comm::view(piece), comm::view(std::span(by_rank)));
-        for (std::size_t i = 0; i < piece.size(); ++i) {
-            for (std::size_t rank = 0; rank < ranks; ++rank)
-                row[rank] = by_rank[rank * piece.size() + i];
-            take(std::span<const double>(row));
-        }
-    }
+void DevicePhases::enter(base::Phase phase) {
+    recorder_.enter(phase);
+    if (!on_device(phase)) return;
+    if (used_ == spans_.size()) spans_.emplace_back();
+    spans_[used_].phase = phase;
+    spans_[used_].begin.record(device::compute_stream());
 }
 
-}  // namespace
+void DevicePhases::leave(base::Phase phase) {
+    if (on_device(phase)) spans_[used_++].end.record(device::compute_stream());
+    recorder_.leave(phase);
+}
+
+void DevicePhases::finish_step() {
+    device::synchronize(device::compute_stream());
+    recorder_.end_step();
+    std::array<double, base::kPhaseCount> seconds{};
+    for (std::size_t i = 0; i < used_; ++i)
+        seconds[base::number_of(spans_[i].phase)] += spans_[i].end.seconds_since(spans_[i].begin);
+    used_ = 0;
+    for (std::size_t phase = 0; phase < seconds.size(); ++phase) {
+        if (on_device(static_cast<base::Phase>(phase)))
+            recorder_.correct_last(static_cast<base::Phase>(phase), seconds[phase]);
+    }
+}
 
 RankSamples gather_columns(comm::Communicator& control, std::span<const double> mine) {
     RankSamples all{static_cast<std::size_t>(control.world_size()), {}};

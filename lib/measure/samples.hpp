@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,6 +11,7 @@
 #include "base/numbers.hpp"
 #include "base/phase.hpp"
 #include "comm/communicator.hpp"
+#include "device/gpus.hpp"
 
 namespace ranklab::measure {
 
@@ -43,7 +43,7 @@ Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t 
 /// step counts. Throws OptionError if nothing is left.
 Schedule resume_after(Schedule schedule, std::int64_t completed);
 
-using Clock = std::chrono::steady_clock;
+using base::Clock;
 
 /// Seconds of one step and of its phases (0 for phases that the step did not enter).
 struct StepTimes {
@@ -82,6 +82,33 @@ class PhaseRecorder final : public base::PhaseSink {
     Clock::time_point phase_start_;
     std::array<Span, base::kPhaseCount> last_{};
     std::array<double, base::kPhaseCount> host_{};
+};
+
+/// Forwards phases to a recorder, and records an event on the compute stream at both ends of every
+/// phase except data and copy, which are the host's work. Only finish_step(), at the end of a step,
+/// waits for the GPU. It replaces the host's times, which cover launches only, by the events'
+/// times. With replicas on several GPUs the phases are the first GPU's; its waits for other GPUs
+/// count in gather and reduce.
+class DevicePhases final : public base::PhaseSink {
+  public:
+    explicit DevicePhases(PhaseRecorder& recorder) : recorder_(recorder) {}
+
+    void enter(base::Phase phase) override;
+    void leave(base::Phase phase) override;
+    /// To be called instead of the recorder's end_step(). Waits for the compute stream, so that the
+    /// step time covers all work.
+    void finish_step();
+
+  private:
+    struct Span {
+        base::Phase phase{};
+        device::Event begin{device::Event::Kind::timing};
+        device::Event end{device::Event::Kind::timing};
+    };
+
+    PhaseRecorder& recorder_;
+    std::vector<Span> spans_;  // reused in every step
+    std::size_t used_ = 0;
 };
 
 /// Values [rows, ranks], row-major.

@@ -1,6 +1,5 @@
 #include "nn/outline.hpp"
 
-#include <ATen/record_function.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
@@ -8,8 +7,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "nn/own_model.hpp"
-#include "nn/products.hpp"
+#include "nn/own_network.hpp"
 
 namespace ranklab::nn {
 

@@ -1,4 +1,4 @@
-#include "nn/own_model.hpp"
+#include "nn/own_network.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
@@ -10,7 +10,6 @@
 
 #include "base/error.hpp"
 #include "base/text.hpp"
-#include "nn/own_network.hpp"
 
 namespace ranklab::nn {
 namespace {
@@ -190,12 +189,18 @@ void check_gradients(const OwnModel& model, const torch::Tensor& loss) try {
     throw base::OptionError("the model cannot be trained: " + reason_of(error), {"model"});
 }
 
-}  // namespace
-
 std::string path_of_own(const std::string& model) {
     const auto name = model.rfind(std::string(kPython) + ':');
     return model.substr(0, name == std::string::npos ? name : name + 3);
 }
+
+void check_readable(const std::string& path) {
+    if (!fs::is_regular_file(path) || !std::ifstream(path))
+        throw base::DataError(
+            fmt::format("{} cannot be read; check its path and permissions", path), {"model"});
+}
+
+}  // namespace
 
 bool is_python(const std::string& model) {
     return path_of_own(model).ends_with(kPython);
@@ -228,12 +233,6 @@ std::string reason_of(const std::exception& error) {
         if (reason.empty()) reason = line;
     }
     return base::printable(reason, kMost);
-}
-
-void check_readable(const std::string& path) {
-    if (!fs::is_regular_file(path) || !std::ifstream(path))
-        throw base::DataError(
-            fmt::format("{} cannot be read; check its path and permissions", path), {"model"});
 }
 
 torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::Dtype dtype) {

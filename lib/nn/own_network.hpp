@@ -1,13 +1,13 @@
-// A network in a user's file, in TorchScript or Python. nn/own_model.cpp makes a Model of it.
+// A network in a user's file, in TorchScript or Python, and the Model made of it.
 #pragma once
-
-#include <torch/types.h>
 
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "nn/model.hpp"
 
 namespace ranklab::nn {
 
@@ -54,8 +54,6 @@ class OwnFile {
     virtual std::map<std::string, std::string> options() const { return {}; }
 };
 
-/// The path in PATH.pt, PATH.py or PATH.py:NAME.
-std::string path_of_own(const std::string& model);
 /// The file's stem; "STEM:NAME" for PATH.py:NAME.
 std::string name_of_own(const std::string& model);
 bool is_python(const std::string& model);
@@ -71,9 +69,29 @@ std::shared_ptr<const OwnFile> open_script(const std::string& path);
 /// Of open_own: `name` in the Python file returns the network.
 std::shared_ptr<const OwnFile> open_python(const std::string& path, const std::string& name);
 
-/// Throws DataError if the file cannot be read.
-void check_readable(const std::string& path);
 /// The line of a library's message with the reason; other lines say where the call failed.
 std::string reason_of(const std::exception& error);
+
+/// Options of a network from a file.
+struct OwnRequest {
+    std::string model;  ///< of nn/own_network.hpp: PATH.pt, PATH.py or PATH.py:NAME
+    InputShape input;
+    std::string loss;                    ///< cross-entropy, nll, mse or l1; "": the file's own
+    torch::Dtype dtype = torch::kFloat;  ///< of parameters and floating-point inputs in the run
+};
+
+/// An entry named after the file's stem; each call of `make` makes another network.
+ModelEntry own_entry(const OwnRequest& request);
+
+/// Trains the network with two samples. Throws OptionError unless it takes the input's shape,
+/// returns the target's (scores [N, classes, target] or [N, target, classes]) and has dense
+/// gradients; the errors of open_own.
+OwnTraits check_own(const OwnRequest& request);
+
+/// A hash of the code and of the parameters' names and shapes, not of their values.
+std::string structure_hash(const std::string& model);
+
+/// `count` samples of random normal numbers of type `dtype`; all 0 if the input is int64.
+torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::Dtype dtype);
 
 }  // namespace ranklab::nn

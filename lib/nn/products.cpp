@@ -1,4 +1,4 @@
-#include "nn/products.hpp"
+#include "nn/outline.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
-#include "base/plugin.hpp"
+#include "base/program.hpp"
 #include "nn/own_network.hpp"
 
 namespace ranklab::nn {

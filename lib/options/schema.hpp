@@ -166,10 +166,6 @@ class Schema {
     Schema& formerly(std::string name) { return change(&Option::former, std::move(name)); }
     Schema& needs(Relation relation);
     Schema& excludes(Relation relation);
-    Schema& excludes_each(const std::vector<std::string>& others, const std::string& because = "") {
-        for (const auto& other : others) excludes({.other = other, .because = because});
-        return *this;
-    }
     Schema& instead_of(std::string other) { return change(&Option::instead_of, std::move(other)); }
     Schema& when_absent(std::string value, Relation where = {});
 

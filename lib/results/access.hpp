@@ -92,8 +92,7 @@ bool is_link_name(const std::string& name);
 /// Throws DataError if the file does not have this schema.
 void check_schema(const hdf5::File& file);
 
-/// Adds a run below /runs. Throws base::Error if a name is empty, repeated or contains '/', or
-/// samples do not fit their columns.
+/// Adds a run below /runs. Throws base::Error if samples do not fit their columns.
 void store(const hdf5::Group& runs, const Run& run);
 
 /// Upper bound of HDF5's metadata, which grows in blocks of up to 64 KiB.

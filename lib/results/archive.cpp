@@ -1,4 +1,4 @@
-#include "results/archive.hpp"
+#include "results/result_file.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "results/json.hpp"
+#include "results/run.hpp"
 
 #include <fmt/format.h>
 

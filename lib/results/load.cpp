@@ -8,9 +8,8 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "hdf5/array.hpp"
-#include "hdf5/table.hpp"
 #include "results/access.hpp"
-#include "results/json.hpp"
+#include "results/run.hpp"
 #include "vocabulary/settings.hpp"
 
 namespace ranklab::results {
@@ -197,7 +196,7 @@ Run load_run(const std::filesystem::path& file, const hdf5::Group& runs, const s
 }
 
 RunDamage::RunDamage(std::filesystem::path in, std::string of, std::string reason)
-    : DataError(fmt::format("{}: run {} is damaged ({})", in.string(), of, reason)),
+    : base::DataError(fmt::format("{}: run {} is damaged ({})", in.string(), of, reason)),
       file(std::move(in)),
       id(std::move(of)),
       why(std::move(reason)) {}

@@ -1,20 +1,72 @@
-// A run as plain structs: experiments fill it, ResultFile stores it, report reads it.
-// docs/results.md describes the file format.
+// A run as plain structs, with its tables: experiments fill it, ResultFile stores it, report reads
+// it. docs/results.md describes the file format.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "results/table.hpp"
+#include "hdf5/array.hpp"
 #include "stats/summary.hpp"
 #include "vocabulary/measurements.hpp"
 #include "vocabulary/names.hpp"
 
 namespace ranklab::results {
+
+using Column = hdf5::Column;  ///< the name ends in the unit, if there is one
+
+/// All columns have equal length.
+struct Table {
+    std::string name;
+    std::vector<Column> columns;
+
+    /// Returns nullptr if there is no such column.
+    const Column* column(std::string_view column_name) const;
+    /// The column's values; nullptr if there is no such column, or it has a different type.
+    template <class T>
+    const std::vector<T>* find(std::string_view column_name) const {
+        const Column* const one = column(column_name);
+        return one == nullptr ? nullptr : std::get_if<std::vector<T>>(&one->values);
+    }
+};
+
+/// Builds a table of vocabulary/tables.hpp row by row. Throws Error for a name, number or type of
+/// values that the vocabulary does not have: a bug.
+class Rows {
+  public:
+    using Value = std::variant<double, std::int64_t, std::string>;
+
+    explicit Rows(std::string_view table);
+
+    void add(std::initializer_list<Value> row);
+
+    std::size_t size() const { return rows_; }
+    /// With all columns, even without rows.
+    Table table() && { return std::move(table_); }
+
+  private:
+    Table table_;
+    std::size_t rows_ = 0;
+};
+
+/// A row of a stored table, which must outlive it.
+struct StoredRow {
+    const Table* table = nullptr;
+    std::size_t row = 0;
+
+    /// NaN if there is no such column or number.
+    double number(std::string_view column) const;
+    /// "" if there is no such column.
+    std::string text(std::string_view column) const;
+};
+
+std::vector<StoredRow> rows_of(const Table& table);
 
 using vocabulary::Kind;
 std::string kind_name(Kind kind);
@@ -139,5 +191,22 @@ std::vector<StoredRow> rows_of(const Run& run, std::string_view table);
 /// Makes a run id: the UTC start and 64 random bits, so that runs that start in the same second
 /// differ.
 std::string make_run_id(std::int64_t unix_seconds);
+
+/// A run's configuration, context and warnings as JSON, as the results file stores them. Bytes that
+/// are not UTF-8 become U+FFFD.
+///
+/// {"key": value}. A Setting::number is written without quotes, or as null if it is NaN, infinite
+/// or no number. The later of two settings with the same key counts.
+std::string config_to_json(const std::vector<Setting>& config);
+/// {"section": {"key": "value"}}.
+std::string context_to_json(const std::vector<Fact>& context);
+/// ["sentence", ...].
+std::string warnings_to_json(const std::vector<std::string>& warnings);
+
+/// Read the texts above. Numbers come back in JSON's shortest form ("1e-3" as "0.001"), null as
+/// "nan". Throw DataError for other JSON.
+std::vector<Setting> config_from_json(const std::string& text);
+std::vector<Fact> context_from_json(const std::string& text);
+std::vector<std::string> warnings_from_json(const std::string& text);
 
 }  // namespace ranklab::results

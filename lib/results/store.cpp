@@ -7,41 +7,18 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <type_traits>
 #include <utility>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "hdf5/array.hpp"
-#include "hdf5/table.hpp"
-#include "results/json.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::results {
 namespace {
 
 constexpr std::size_t kRunMembers = 20;  // attributes and links of a run
-
-template <class Named>
-void check_names(const std::vector<Named>& all, const char* what) {
-    std::set<std::string> seen;
-    for (const auto& one : all) {
-        if (!is_link_name(one.name))
-            throw base::Error(fmt::format(
-                "{} '{}' cannot be stored: it is empty, '.', or holds a '/'", what, one.name));
-        if (!seen.insert(one.name).second)
-            throw base::Error(fmt::format("{} '{}' occurs twice", what, one.name));
-    }
-}
-
-void check_storable(const hdf5::Group& runs, const Run& run) {
-    if (!is_link_name(run.id))
-        throw base::Error(
-            fmt::format("run id '{}' cannot be stored: it is empty, '.', or holds a '/'", run.id));
-    if (runs.has(run.id)) throw base::Error(fmt::format("run {} is in the file already", run.id));
-    check_names(run.measurements, "measurement");
-    check_names(run.tables, "table");
-}
 
 // `get`: a member or a function of a row. Integers are stored as int64.
 template <class Row, class Get>
@@ -207,7 +184,6 @@ hdf5::File create_empty(const std::filesystem::path& path) {
 }
 
 void store(const hdf5::Group& runs, const Run& run) {
-    check_storable(runs, run);
     const hdf5::Group group = runs.create_group(run.id, kRunMembers);
     store_attributes(group, run);
     hdf5::write_table(group, "measurements", columns_of(run.measurements));

@@ -1,4 +1,4 @@
-#include "results/table.hpp"
+#include "results/run.hpp"
 
 #include <fmt/format.h>
 

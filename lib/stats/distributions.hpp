@@ -1,7 +1,10 @@
-// Distribution functions and quantiles, by Boost.Math. Undefined results are NaN or infinite.
+// Distribution functions and quantiles, by Boost.Math (undefined results are NaN or infinite);
+// jointly normal values of which some are known, and mixtures.
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <vector>
 
 namespace ranklab::stats {
 
@@ -22,5 +25,32 @@ struct BinomialRank {
     double below = 0;
 };
 BinomialRank binomial_rank(std::size_t n, double q, double tail);
+
+/// Known values with a joint normal distribution of mean 0.
+class GaussianValues {
+  public:
+    /// `covariance`: n x n, row by row, symmetric and positive definite.
+    GaussianValues(std::vector<double> covariance, std::size_t n);
+    /// The logarithm of the probability density is log_norm - chi_square / 2, up to a constant for
+    /// each n.
+    double log_norm() const { return log_norm_; }
+    /// The sum of squares of the values, transformed to independent standard normal ones.
+    double chi_square(std::span<const double> values) const;
+    /// The best prediction of another value is the sum of weight x known value. `covariances`: the
+    /// other value's with each known one.
+    std::vector<double> weights(std::span<const double> covariances) const;
+
+  private:
+    std::vector<double> inverse_;
+    std::size_t n_;
+    double log_norm_ = 0;
+};
+
+/// Part of a mixture of normal distributions. The weights add up to 1.
+struct NormalPart {
+    double weight = 0, mean = 0, deviation = 0;
+};
+/// NaN without parts.
+double mixture_quantile(std::span<const NormalPart> parts, double p);
 
 }  // namespace ranklab::stats

@@ -1,10 +1,9 @@
-#include "stats/gaussian.hpp"
+#include "stats/distributions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "stats/distributions.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::stats {

@@ -1,4 +1,4 @@
-#include "stats/line_fit.hpp"
+#include "stats/interval.hpp"
 
 #include <algorithm>
 #include <cmath>

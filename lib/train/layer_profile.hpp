@@ -15,7 +15,7 @@
 #include "base/handle.hpp"
 #include "base/phase.hpp"
 #include "nn/model.hpp"
-#include "nn/products.hpp"
+#include "nn/outline.hpp"
 
 namespace ranklab::train {
 

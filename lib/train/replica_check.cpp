@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "nn/random.hpp"
+#include "nn/ops/ops.hpp"
 #include "train/equal_state.hpp"
 #include "train/gradient_sync.hpp"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "nn/random.hpp"
+#include "nn/ops/ops.hpp"
 #include "train/equal_state.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/tensor_view.hpp"

@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "comm/exchange.hpp"
-#include "nn/products.hpp"
+#include "nn/outline.hpp"
 #include "train/equal_state.hpp"
 #include "train/tensor_view.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "comm/buffer.hpp"
+#include "comm/operation.hpp"
 #include "train/bucket_plan.hpp"
 
 namespace ranklab::train {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "base/plugin.hpp"
+#include "base/program.hpp"
 
 namespace ranklab::train {
 namespace {

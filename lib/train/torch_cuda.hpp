@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/handle.hpp"
-#include "device/stream.hpp"
+#include "device/gpus.hpp"
 
 namespace ranklab::train {
 

@@ -79,7 +79,6 @@ inline constexpr std::string_view kLearningRate = "learning_rate";
 inline constexpr std::string_view kLoadImbalance = "load_imbalance";
 inline constexpr std::string_view kThreadCount = "threads";
 inline constexpr std::string_view kOverlap = "overlap";
-inline constexpr std::string_view kTransferTime = "transfer_s";
 inline constexpr std::string_view kCallTime = "time_us";
 inline constexpr std::string_view kBusBandwidth = "busbw_GBps";
 

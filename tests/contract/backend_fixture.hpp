@@ -11,7 +11,7 @@
 
 #include "comm/backend.hpp"
 #include "contract_names.hpp"
-#include "device/stream.hpp"
+#include "device/gpus.hpp"
 #include "mpi_world.hpp"
 
 namespace ranklab::comm {

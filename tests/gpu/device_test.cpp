@@ -7,7 +7,6 @@
 
 #include "base/error.hpp"
 #include "device/gpus.hpp"
-#include "device/stream.hpp"
 
 namespace ranklab::device {
 namespace {

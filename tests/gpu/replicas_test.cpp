@@ -4,8 +4,6 @@
 
 #include "base/error.hpp"
 #include "device/gpus.hpp"
-#include "device/stream.hpp"
-#include "measure/device_phases.hpp"
 #include "measure/samples.hpp"
 #include "train/replicas.hpp"
 #include "train/torch_cuda.hpp"

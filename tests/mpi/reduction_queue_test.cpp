@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "comm/silent.hpp"
-#include "forecast/network.hpp"
+#include "forecast/step.hpp"
 #include "mpi_world.hpp"
 
 namespace ranklab::train {

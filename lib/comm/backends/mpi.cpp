@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/handle.hpp"
 #include "base/log.hpp"
@@ -17,7 +18,6 @@
 #include "base/program.hpp"
 #include "base/progress.hpp"
 #include "base/stop_signals.hpp"
-#include "base/ticker.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
 #include "comm/mpi_environment.hpp"
@@ -37,6 +37,17 @@ constexpr std::array<MPI_User_function*, 6> kFunctions{
     reduce<Float16Format, ReduceOp::sum>,  reduce<Float16Format, ReduceOp::min>,
     reduce<Float16Format, ReduceOp::max>,  reduce<BFloat16Format, ReduceOp::sum>,
     reduce<BFloat16Format, ReduceOp::min>, reduce<BFloat16Format, ReduceOp::max>};
+
+// While the ticker lives, ends the process after 10 s. Does not call MPI: no second call is
+// allowed while one hangs.
+std::jthread exit_if_it_hangs(const char* call, int code) {
+    constexpr auto kPatience = std::chrono::seconds(10);
+    return base::every(kPatience, [=](double) {
+        base::log::warn(fmt::format("{} has not returned within {} s; exiting without it", call,
+                                    kPatience.count()));
+        std::_Exit(code);
+    });
+}
 
 }  // namespace
 
@@ -168,21 +179,6 @@ void mpi_done(int rc, const char* call) {
     mpi_check(rc, call);
     base::count_progress();
 }
-
-namespace {
-
-// While the ticker lives, ends the process after 10 s. Does not call MPI: no second call is
-// allowed while one hangs.
-base::Ticker exit_if_it_hangs(const char* call, int code) {
-    constexpr auto kPatience = std::chrono::seconds(10);
-    return {kPatience, [=](double) {
-                base::log::warn(fmt::format("{} has not returned within {} s; exiting without it",
-                                            call, kPatience.count()));
-                std::_Exit(code);
-            }};
-}
-
-}  // namespace
 
 MpiEnvironment::MpiEnvironment(Start start) {
     if (start == Start::without_mpi) {

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "base/error.hpp"
 #include "comm/backend.hpp"
 #include "comm/backends/mpi_communicator.hpp"
+#include "comm/mpi_environment.hpp"
 
 namespace ranklab::comm {
 namespace {
@@ -155,6 +157,10 @@ void perform(const Call& c) {
     kCalls.at(static_cast<std::size_t>(operation))(c);
 }
 
+MPI_Comm native(const Communicator& communicator) {
+    return dynamic_cast<const MpiCommunicator&>(communicator).native();
+}
+
 }  // namespace
 
 void MpiCommunicator::run(const Transfer& transfer) {
@@ -169,6 +175,38 @@ Request MpiCommunicator::start(const Transfer& transfer) {
     return Request(std::make_unique<MpiRequest>(
         std::move(requests),
         [averaged = result_of(transfer), by = world_size_] { divide(averaged, by); }));
+}
+
+void send(Communicator& communicator, const BufferView& message, int to, int tag) {
+    mpi_done(MPI_Send(message.data, mpi_count(message.count), mpi_type(message.dtype), to, tag,
+                      native(communicator)),
+             "MPI_Send");
+}
+
+void receive(Communicator& communicator, const BufferView& buffer, int from, int tag) {
+    mpi_done(MPI_Recv(buffer.data, mpi_count(buffer.count), mpi_type(buffer.dtype), from, tag,
+                      native(communicator), MPI_STATUS_IGNORE),
+             "MPI_Recv");
+}
+
+void scatterv(Communicator& communicator, const BufferView& send,
+              std::span<const std::size_t> counts, const BufferView& receive, int root) {
+    std::vector<int> lengths, begins;
+    if (communicator.rank() == root) {
+        static_cast<void>(mpi_count(send.count));  // throws, unless every offset fits an int
+        lengths.assign(counts.begin(), counts.end());
+        begins.resize(counts.size());
+        std::exclusive_scan(lengths.begin(), lengths.end(), begins.begin(), 0);
+    }
+    const MPI_Datatype type = mpi_type(receive.dtype);
+    mpi_done(MPI_Scatterv(send.data, lengths.data(), begins.data(), type, receive.data,
+                          mpi_count(receive.count), type, root, native(communicator)),
+             "MPI_Scatterv");
+}
+
+const void* native_mpi(const Communicator& communicator) {
+    const auto* mpi = dynamic_cast<const MpiCommunicator*>(&communicator);
+    return mpi == nullptr ? nullptr : &mpi->native();
 }
 
 }  // namespace ranklab::comm

@@ -1,4 +1,4 @@
-#include "comm/nccl/library.hpp"
+#include "comm/nccl/nccl_communicator.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -17,7 +17,7 @@
 #include "base/numbers.hpp"
 #include "comm/communicator.hpp"
 #include "data/source.hpp"
-#include "hdf5/dataset_place.hpp"
+#include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
 
 namespace ranklab::data {

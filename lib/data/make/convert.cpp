@@ -10,8 +10,8 @@
 #include <set>
 #include <span>
 
+#include "base/element.hpp"
 #include "base/error.hpp"
-#include "base/npy_header.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
 #include "data/formats/volume_form.hpp"

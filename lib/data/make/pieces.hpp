@@ -11,7 +11,7 @@
 #include "base/progress.hpp"
 #include "comm/communicator.hpp"
 #include "comm/exchange.hpp"
-#include "comm/point_to_point.hpp"
+#include "comm/mpi_environment.hpp"
 #include "data/formats/volume_form.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/dataset_file.hpp"

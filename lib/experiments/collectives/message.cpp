@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
-#include "device/stream.hpp"
+#include "device/gpus.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "options/field.hpp"
 #include "stats/summary.hpp"

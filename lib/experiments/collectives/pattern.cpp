@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/numbers.hpp"
-#include "device/stream.hpp"
+#include "device/gpus.hpp"
 
 namespace ranklab::experiments {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "comm/buffer.hpp"
+#include "comm/operation.hpp"
 #include "experiments/collectives/message.hpp"
 
 namespace ranklab::experiments {

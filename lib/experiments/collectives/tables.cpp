@@ -10,7 +10,6 @@
 #include "base/numbers.hpp"
 #include "results/run.hpp"
 #include "stats/interval.hpp"
-#include "stats/line_fit.hpp"
 
 namespace ranklab::experiments {
 namespace {

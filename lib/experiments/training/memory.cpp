@@ -12,7 +12,7 @@
 #include "experiments/shared/measurements.hpp"
 #include "experiments/training/options.hpp"
 #include "host/topology.hpp"
-#include "nn/products.hpp"
+#include "nn/outline.hpp"
 #include "train/tensor_view.hpp"
 #include "train/trainer.hpp"
 

@@ -12,7 +12,6 @@
 #include "data/dataset.hpp"
 #include "measure/convergence.hpp"
 #include "measure/samples.hpp"
-#include "nn/own_model.hpp"
 #include "nn/own_network.hpp"
 #include "vocabulary/settings.hpp"
 
@@ -250,10 +249,7 @@ void settle_length(TrainingSettings& settings, CommonSettings& common) {
         settle(settings.repetitions, 3);
     }
     if (!settings.steps && !settings.epochs) settings.steps = kStepsAtFirst;
-    if (settings.steps) {
-        settle(common.warmup, measure::default_warmup(*settings.steps));
-        static_cast<void>(measure::schedule_steps(*settings.steps, *common.warmup, 1));
-    }
+    if (settings.steps) settle(common.warmup, measure::default_warmup(*settings.steps));
     if (settings.target_ci) static_cast<void>(measure::parse_target(*settings.target_ci));
 }
 

@@ -12,7 +12,7 @@
 #include "base/phase.hpp"
 #include "data/dataset.hpp"
 #include "data/loader.hpp"
-#include "device/stream.hpp"
+#include "device/gpus.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "nn/model.hpp"
 #include "nn/outline.hpp"

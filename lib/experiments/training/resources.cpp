@@ -15,7 +15,7 @@
 #include "experiments/training/options.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
-#include "nn/own_model.hpp"
+#include "nn/own_network.hpp"
 
 namespace ranklab::experiments {
 namespace {

@@ -20,7 +20,7 @@
 #include "experiments/training/observer.hpp"
 #include "host/process.hpp"
 #include "host/topology.hpp"
-#include "nn/own_model.hpp"
+#include "nn/own_network.hpp"
 #include "options/schema.hpp"
 #include "train/equal_state.hpp"
 #include "vocabulary/names.hpp"

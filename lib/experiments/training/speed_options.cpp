@@ -11,7 +11,6 @@
 #include "comm/backend.hpp"
 #include "comm/exchange.hpp"
 #include "device/gpus.hpp"
-#include "device/stream.hpp"
 #include "train/gradient_sync.hpp"
 #include "train/torch_cuda.hpp"
 #include "train/traced_model.hpp"

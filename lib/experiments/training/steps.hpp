@@ -15,7 +15,6 @@
 #include "experiments/training/communication.hpp"
 #include "experiments/training/options.hpp"
 #include "host/load.hpp"
-#include "measure/device_phases.hpp"
 #include "measure/samples.hpp"
 #include "train/layer_profile.hpp"
 #include "train/replicas.hpp"

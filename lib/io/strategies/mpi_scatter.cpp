@@ -1,7 +1,7 @@
 // Rank 0 scatters the ids of the records (MPI_Scatterv), and every rank writes its own.
 #include <numeric>
 
-#include "comm/point_to_point.hpp"
+#include "comm/mpi_environment.hpp"
 #include "io/file_strategy.hpp"
 
 namespace ranklab::io {

@@ -2,7 +2,7 @@
 // writes its own.
 #include <array>
 
-#include "comm/point_to_point.hpp"
+#include "comm/mpi_environment.hpp"
 #include "io/file_strategy.hpp"
 
 namespace ranklab::io {

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <span>
 
-#include "nn/random.hpp"
-
 namespace ranklab::nn {
 namespace {
 

@@ -1,9 +1,39 @@
-// ranklab's own CPU operations, which compute what LibTorch's do, and the choice between them.
+// ranklab's own CPU operations, which compute what LibTorch's do, the choice between them, and
+// their random generator.
 #pragma once
 
+#include <ATen/core/Generator.h>
 #include <torch/types.h>
 
+#include <utility>
+
+#include "base/handle.hpp"
+
 namespace ranklab::nn {
+
+namespace detail {
+inline thread_local at::Generator scoped_generator;
+}
+
+/// While the object lives, the CPU operations of nn/ops in this thread draw from `generator`
+/// instead of torch's default one. Scopes nest.
+///
+/// Why: threads that share a generator draw in an order that varies from run to run. With one
+/// generator per thread, runs are repeatable, and a replica draws the numbers that a rank would.
+class GeneratorScope : base::Immovable {
+  public:
+    explicit GeneratorScope(at::Generator generator)
+        : outer_(std::exchange(detail::scoped_generator, std::move(generator))) {}
+    ~GeneratorScope() { detail::scoped_generator = std::move(outer_); }
+
+  private:
+    at::Generator outer_;
+};
+
+/// The generator of this thread's innermost scope; undefined without a scope.
+inline const at::Generator& scoped_generator() {
+    return detail::scoped_generator;
+}
 
 /// Whose implementation to use if ranklab has one for the CPU, too (ADR 0004). Results agree, speed
 /// differs.
@@ -11,8 +41,8 @@ enum class Ops { ranklab, libtorch };
 
 /// Computes torch::dropout(x, p, train) with LibTorch 2.11's masks, and leaves torch's generator in
 /// the same state. Dense CPU tensors of float or double take the fast path. torch::dropout computes
-/// other tensors, and all tensors with Ops::libtorch. In a GeneratorScope (nn/random.hpp) CPU
-/// tensors draw from the scope's generator.
+/// other tensors, and all tensors with Ops::libtorch. In a GeneratorScope CPU tensors draw from
+/// the scope's generator.
 ///
 /// Why: LibTorch draws one number at a time, which took an eighth of the MNIST CNN's step. Here
 /// mt19937 makes blocks of the same numbers.

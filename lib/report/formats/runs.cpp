@@ -6,7 +6,7 @@
 #include "report/formats/formats.hpp"
 #include "report/frame/frame.hpp"
 #include "report/model/conditions.hpp"
-#include "results/json.hpp"
+#include "results/run.hpp"
 
 namespace ranklab::report::formats {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "forecast/refusal.hpp"
+#include "forecast/curve.hpp"
 #include "stats/interval.hpp"
 
 namespace ranklab::report {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "forecast/network.hpp"
+#include "forecast/step.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {

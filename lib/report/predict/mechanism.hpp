@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "forecast/network.hpp"
 #include "forecast/step.hpp"
 #include "report/frame/frame.hpp"
 #include "report/model/chosen_runs.hpp"

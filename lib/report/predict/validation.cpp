@@ -6,7 +6,7 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/predict/curve.hpp"
-#include "stats/line_fit.hpp"
+#include "stats/interval.hpp"
 
 namespace ranklab::report::predict {
 namespace {

@@ -1,4 +1,4 @@
-#include "comm/point_to_point.hpp"
+#include "comm/mpi_environment.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include "base/error.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
-#include "comm/point_to_point.hpp"
+#include "comm/mpi_environment.hpp"
 #include "data/make/pieces.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
-#include "comm/point_to_point.hpp"
+#include "comm/mpi_environment.hpp"
 #include "hdf5/dataset_file.hpp"
 #include "io/hdf5_strategy.hpp"
 #include "mpi/shared_folder.hpp"

@@ -9,8 +9,8 @@
 #include <sstream>
 #include <thread>
 
+#include "base/element.hpp"
 #include "base/error.hpp"
-#include "base/npy_header.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "io/record_files.hpp"

@@ -11,12 +11,10 @@ namespace {
 
 std::vector<int> closed;
 
-struct FakeTraits {
-    using type = int;
-    static constexpr type empty = -1;
-    static void close(type handle) noexcept { closed.push_back(handle); }
-};
-using Handle = unique_handle<FakeTraits>;
+void close(int handle) noexcept {
+    closed.push_back(handle);
+}
+using Handle = unique_handle<int, -1, close>;
 using Closed = std::vector<int>;
 
 class UniqueHandle : public ::testing::Test {
@@ -36,7 +34,7 @@ TEST_F(UniqueHandle, ClosesOnceAtTheEndOfItsScope) {
 
 TEST_F(UniqueHandle, AnEmptyOneClosesNothing) {
     { const Handle handle; }
-    { const Handle handle(FakeTraits::empty); }
+    { const Handle handle(-1); }
     EXPECT_EQ(closed, Closed{});
 }
 

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "base/error.hpp"
-#include "comm/nccl/library.hpp"
 #include "comm/nccl/nccl_communicator.hpp"
 #include "device/gpus.hpp"
 #include "temp_folder.hpp"

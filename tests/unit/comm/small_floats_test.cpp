@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "comm/buffer.hpp"
+#include "comm/operation.hpp"
 
 namespace ranklab::comm {
 namespace {

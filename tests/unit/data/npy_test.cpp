@@ -4,8 +4,8 @@
 
 #include <cstring>
 
+#include "base/element.hpp"
 #include "base/error.hpp"
-#include "base/npy_header.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 

@@ -4,7 +4,6 @@
 
 #include "base/error.hpp"
 #include "device/gpus.hpp"
-#include "device/stream.hpp"
 #include "thrown_sentence.hpp"
 
 namespace ranklab::device {

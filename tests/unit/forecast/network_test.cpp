@@ -1,4 +1,4 @@
-#include "forecast/network.hpp"
+#include "forecast/step.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 #include "base/error.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
-#include "hdf5/table.hpp"
 #include "unit/hdf5/scratch.hpp"
 
 namespace ranklab::hdf5 {

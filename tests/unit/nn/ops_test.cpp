@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "nn/ops/ops.hpp"
-#include "nn/random.hpp"
 
 namespace ranklab::nn {
 namespace {

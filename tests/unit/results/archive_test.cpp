@@ -1,11 +1,10 @@
 // Checks, merges and exports results files; no run is lost.
-#include "results/archive.hpp"
+#include "results/result_file.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "hdf5/file.hpp"
-#include "results/result_file.hpp"
 #include "unit/results/sample_run.hpp"
 
 namespace ranklab::results {

@@ -12,7 +12,6 @@
 #include "base/files.hpp"
 #include "base/progress.hpp"
 #include "base/stop_signals.hpp"
-#include "results/archive.hpp"
 #include "results/result_file.hpp"
 #include "thrown_sentence.hpp"
 #include "unit/results/in_child.hpp"

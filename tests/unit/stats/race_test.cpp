@@ -1,5 +1,5 @@
 // Simulated sweeps: the point that a race names is the best or nearly so, for few starts.
-#include "stats/race.hpp"
+#include "stats/repeats.hpp"
 
 #include <gtest/gtest.h>
 

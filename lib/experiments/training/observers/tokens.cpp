@@ -10,7 +10,6 @@
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "device/gpus.hpp"
-#include "device/peaks.hpp"
 #include "experiments/training/observer.hpp"
 #include "vocabulary/measurements.hpp"
 #include "vocabulary/names.hpp"

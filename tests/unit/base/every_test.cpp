@@ -1,4 +1,4 @@
-#include "base/ticker.hpp"
+#include "base/clock.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -16,11 +16,11 @@ bool blocks(int signal) {
     return sigismember(&mask, signal) == 1;
 }
 
-TEST(Ticker, TicksOnAThreadThatTakesNoStopSignals) {
+TEST(Every, TicksOnAThreadThatTakesNoStopSignals) {
     std::promise<bool> masked;
     std::atomic<int> ticks{0};
     {
-        Ticker ticker(Ticker::Seconds(0.001), [&](double seconds) {
+        const auto ticker = every(std::chrono::milliseconds(1), [&](double seconds) {
             EXPECT_GT(seconds, 0);
             if (++ticks == 3)
                 masked.set_value(blocks(SIGINT) && blocks(SIGTERM) && blocks(SIGUSR1));
@@ -31,8 +31,8 @@ TEST(Ticker, TicksOnAThreadThatTakesNoStopSignals) {
 }
 
 // Its period is an hour; a test that waits for it would run into its limit.
-TEST(Ticker, EndsAtOnceWithItsScope) {
-    const Ticker ticker(std::chrono::hours(1), [](double) { FAIL() << "too early"; });
+TEST(Every, EndsAtOnceWithItsScope) {
+    const auto ticker = every(std::chrono::hours(1), [](double) { FAIL() << "too early"; });
 }
 
 }  // namespace

@@ -1,17 +1,16 @@
-#include "base/ticker.hpp"
+#include "base/clock.hpp"
 
 #include <condition_variable>
 #include <mutex>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/stop_signals.hpp"
 
 namespace ranklab::base {
 
-Ticker::Ticker(Seconds period, std::function<void(double)> tick) {
+std::jthread every(std::chrono::duration<double> period, std::function<void(double seconds)> tick) {
     const StopSignalsBlocked inherited;  // a new thread inherits the signal mask
-    thread_ = std::jthread([period, tick = std::move(tick)](const std::stop_token& stop) {
+    return std::jthread([period, tick = std::move(tick)](const std::stop_token& stop) {
         std::mutex mutex;
         std::unique_lock lock(mutex);
         std::condition_variable_any wake;
