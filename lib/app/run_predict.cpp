@@ -4,7 +4,6 @@
 #include <cmath>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "app/command_line.hpp"
@@ -22,6 +21,7 @@ namespace ranklab::app {
 namespace {
 
 using namespace options::marks;
+using report::predict::Prediction;
 using report::predict::WhatIf;
 
 constexpr const char* kDefaultFile = "results/ranklab.h5";
@@ -57,7 +57,8 @@ std::vector<double> targets(const PredictSettings& asked, double largest) {
     return ranks;
 }
 
-std::string written(const PredictSettings& asked, const report::Frame& frame) {
+std::string written(const PredictSettings& asked, report::Frame frame) {
+    frame.drop_empty_columns();
     if (asked.format == "csv") return report::csv_of(frame);
     if (asked.format == "markdown") return report::markdown_of(frame);
     return report::text_of(frame);
@@ -76,7 +77,7 @@ std::vector<report::model::PublishedCurve> published_curves() {
                                                 report::model::kPublishedCurves);
 }
 
-std::string mechanism_text(const PredictSettings& asked) {
+Prediction by_mechanism(const PredictSettings& asked) {
     auto what_if = asked.what_if;
     what_if.strong = scaling_of(asked) == forecast::Scaling::strong;
     what_if.ranks_per_node = asked.ranks_per_node;
@@ -86,30 +87,27 @@ std::string mechanism_text(const PredictSettings& asked) {
     std::vector<std::size_t> ranks;
     for (const double one : targets(asked, base::real(largest)))
         ranks.push_back(static_cast<std::size_t>(one));
-    const auto found = report::predict::mechanism_forecast(runs, what_if, ranks, asked.force);
-    return asked.format == "json" ? report::predict::json_of(found)
-                                  : written(asked, report::predict::frame_of(found));
+    return {.frame = report::predict::frame_of(
+                report::predict::mechanism_forecast(runs, what_if, ranks, asked.force)),
+            .scaling = what_if.strong ? forecast::Scaling::strong : forecast::Scaling::weak};
 }
 
-std::string forecast_text(const PredictSettings& asked) {
+Prediction by_curve(const PredictSettings& asked) {
     auto measured = asked.points
                         ? report::predict::read_points(*asked.points, scaling_of(asked))
                         : report::predict::points_of(chosen_runs(asked), scaling_of(asked));
     if (asked.ranks_per_node) measured.per_node = base::real(*asked.ranks_per_node);
-    const auto found =
-        report::predict::predict(measured, report::model::sources_of(published_curves()),
-                                 targets(asked, measured.points.back().ranks), asked.force);
+    return report::predict::predict(measured, report::model::sources_of(published_curves()),
+                                    targets(asked, measured.points.back().ranks), asked.force);
+}
+
+std::string forecast_text(const PredictSettings& asked) {
+    const auto found = asked.by_mechanism() ? by_mechanism(asked) : by_curve(asked);
     if (asked.format == "json") return report::predict::json_of(found);
     std::string text = written(
         asked, asked.format == "csv" ? found.frame : report::predict::for_people(found.frame));
     if (asked.format != "text") return text;
-    const bool too_many = found.next_ranks > std::thread::hardware_concurrency();
-    if (!found.next.empty())
-        text += fmt::format("  next          {}{}\n", found.next,
-                            too_many ? "; more ranks than this host has CPUs" : "");
-    else if (too_many)
-        text += "  next          the run to make has more ranks than this host has CPUs\n";
-    return text;
+    return found.next.empty() ? text : text + "  next          " + found.next + "\n";
 }
 
 std::string validation_text(const PredictSettings& asked) {
@@ -136,9 +134,7 @@ PredictSettings settled(const options::Options& given) {
 int show(const options::Options& given, const Words& /*words*/) {
     const auto asked = settled(given);
     write_report(asked.output, [&](const auto& sink) {
-        sink(asked.validate         ? validation_text(asked)
-             : asked.by_mechanism() ? mechanism_text(asked)
-                                    : forecast_text(asked));
+        sink(asked.validate ? validation_text(asked) : forecast_text(asked));
     });
     return 0;
 }

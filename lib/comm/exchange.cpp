@@ -117,6 +117,12 @@ void all_or_throw(Communicator& control, const std::function<void()>& work) {
     settle(control, mine, reduced(control, bid(control, mine), ReduceOp::min));
 }
 
+void on_root(Communicator& control, const std::function<void()>& work) {
+    all_or_throw(control, [&] {
+        if (control.rank() == 0) work();
+    });
+}
+
 void all_or_throw_polling(Communicator& control, const std::function<void()>& work,
                           const std::function<void()>& beat) {
     constexpr Seconds kPatience(10), kForever(std::numeric_limits<double>::infinity());

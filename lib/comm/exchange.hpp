@@ -67,6 +67,8 @@ struct PeerError : base::Error {
 /// the lowest failed rank rethrows its error, the others throw PeerError with its exit code. A
 /// PeerError from `work` itself counts only if no rank has an error of its own.
 void all_or_throw(Communicator& control, const std::function<void()>& work);
+/// all_or_throw() of work that only rank 0 does.
+void on_root(Communicator& control, const std::function<void()>& work);
 
 /// all_or_throw() for long work: a rank that is done sleeps between polls, and calls `beat` at
 /// each. A failed rank waits 10 s for the others, which may hang in a collective without it; then

@@ -129,8 +129,7 @@ ImageSet images_in(const fs::path& file) {
                         rows, columns));
     return {{1, rows, columns},
             0,
-            reader.read_body(static_cast<std::uint64_t>(count) *
-                             static_cast<std::uint64_t>(rows * columns)),
+            reader.read_body(static_cast<std::uint64_t>(count) * (rows * columns)),
             {}};
 }
 
@@ -162,16 +161,11 @@ ImageSet read_idx_set(const fs::path& images_file, const fs::path& labels_file,
     return set;
 }
 
-namespace {
-
-std::string text_of(const ImageShape& shape) {
-    return fmt::format("{} x {} x {}", shape.channels, shape.height, shape.width);
-}
-
-}  // namespace
-
 ImageSets read_idx_folder(const fs::path& folder, const ImageShape& shape, std::int64_t classes,
                           bool test_images) {
+    const auto text_of = [](const ImageShape& of) {
+        return fmt::format("{} x {} x {}", of.channels, of.height, of.width);
+    };
     const auto set = [&](std::size_t first) {
         const auto images = plain_or_gz(folder, kIdxNames[first]);
         auto read = read_idx_set(images, plain_or_gz(folder, kIdxNames[first + 1]), classes);

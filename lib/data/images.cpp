@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -19,7 +19,7 @@ namespace ranklab::data {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using base::Clock;
 
 class Images final : public Source {
   public:
@@ -38,13 +38,11 @@ class Images final : public Source {
         const std::int64_t label = set_.labels[sample];
         std::memcpy(target, &label, sizeof label);
         const std::uint8_t* const image = &set_.images[sample * bytes];
-        if (resize_) {
+        if (resize_)
             (*resize_)(image, reinterpret_cast<std::uint8_t*>(input));
-        } else {
+        else
             std::memcpy(input, image, bytes);
-        }
-        const double seconds = base::seconds_since(start);
-        (resize_ ? times.decode : times.read) += seconds;
+        (resize_ ? times.decode : times.read) += base::seconds_since(start);
     }
 
   private:
@@ -66,11 +64,10 @@ void broadcast_set(comm::Communicator& control, ImageSet& set) {
 
 void keep_first(ImageSet& set, std::int64_t count, const char* setting) {
     if (count == 0) return;
-    if (count > set.size()) {
+    if (count > set.size())
         throw base::OptionError(
             fmt::format("{} samples are wanted, but the set has {}; use fewer", count, set.size()),
             {setting});
-    }
     set.labels.resize(count);
     set.images.resize(count * set.shape.bytes());
 }
@@ -78,8 +75,7 @@ void keep_first(ImageSet& set, std::int64_t count, const char* setting) {
 }  // namespace
 
 fs::path plain_or_gz(const fs::path& folder, const std::string& name) {
-    const fs::path plain = folder / name;
-    const fs::path packed = folder / (name + ".gz");
+    const fs::path plain = folder / name, packed = folder / (name + ".gz");
     return !fs::exists(plain) && fs::exists(packed) ? packed : plain;
 }
 
@@ -106,8 +102,7 @@ std::shared_ptr<const Source> image_source(ImageSet set, const ImageShape& shape
 DataSet open_images(const DataRequest& request, comm::Communicator& control,
                     const std::function<ImageSets()>& load) {
     ImageSets sets;
-    comm::all_or_throw(control, [&] {
-        if (control.rank() != 0) return;
+    comm::on_root(control, [&] {
         if (!request.is_image())
             throw base::OptionError(
                 "this data set holds labelled images, which the model does not take; use another "
@@ -139,20 +134,19 @@ std::uint8_t rounded(std::int32_t sum) {
 BilinearResize::BilinearResize(const ImageShape& from, const ImageShape& to)
     : from_(from),
       to_(to),
-      across_(make_filter(from.width, to.width)),
-      down_(make_filter(from.height, to.height)) {}
+      across_(make_taps(from.width, to.width)),
+      down_(make_taps(from.height, to.height)) {}
 
-BilinearResize::Filter BilinearResize::make_filter(std::int64_t from, std::int64_t to) {
+std::vector<BilinearResize::Taps> BilinearResize::make_taps(std::int64_t from, std::int64_t to) {
     const double scale = base::real(from) / base::real(to);
     const double support = std::max(scale, 1.0);  // half the triangle's base, in input pixels
-    Filter filter;
+    std::vector<Taps> all;
     std::vector<double> weights;
     for (std::int64_t out = 0; out < to; ++out) {
         const double centre = (base::real(out) + 0.5) * scale;
         const auto first =
-            std::max<std::int64_t>(static_cast<std::int64_t>(centre - support + 0.5), 0);
-        const auto end =
-            std::min<std::int64_t>(static_cast<std::int64_t>(centre + support + 0.5), from);
+            std::max(static_cast<std::int64_t>(centre - support + 0.5), std::int64_t{0});
+        const auto end = std::min(static_cast<std::int64_t>(centre + support + 0.5), from);
         weights.clear();
         double sum = 0;
         for (std::int64_t in = first; in < end; ++in) {
@@ -160,40 +154,31 @@ BilinearResize::Filter BilinearResize::make_filter(std::int64_t from, std::int64
             weights.push_back(std::max(0.0, 1.0 - distance));
             sum += weights.back();
         }
-        Taps& taps = filter.emplace_back(Taps{first, {}});
+        Taps& taps = all.emplace_back(Taps{first, {}});
         for (const double weight : weights)
             taps.weights.push_back(
                 static_cast<std::int32_t>(0.5 + weight / sum * (1 << kWeightBits)));
     }
-    return filter;
+    return all;
 }
 
 void BilinearResize::operator()(const std::uint8_t* image, std::uint8_t* resized) const {
     std::vector<std::uint8_t> rows(from_.height * to_.width);
     std::vector<std::int32_t> sums(to_.width);
     for (std::int64_t c = 0; c < from_.channels; ++c) {
-        for (std::int64_t y = 0; y < from_.height; ++y)
-            resize_row(image + (c * from_.height + y) * from_.width, rows.data() + y * to_.width);
-        for (std::int64_t y = 0; y < to_.height; ++y)
-            mix_rows(rows, down_[y], sums, resized + (c * to_.height + y) * to_.width);
+        std::uint8_t* row = rows.data();
+        for (std::int64_t y = 0; y < from_.height; ++y, image += from_.width)
+            for (const auto& [first, weights] : across_)
+                *row++ = rounded(
+                    std::inner_product(weights.begin(), weights.end(), image + first, kHalf));
+        for (const auto& [first, weights] : down_) {
+            std::ranges::fill(sums, kHalf);
+            const std::uint8_t* in = rows.data() + first * to_.width;
+            for (const std::int32_t weight : weights)
+                for (auto& sum : sums) sum += *in++ * weight;
+            resized = std::ranges::transform(sums, resized, rounded).out;
+        }
     }
-}
-
-void BilinearResize::resize_row(const std::uint8_t* in, std::uint8_t* out) const {
-    for (const auto& [first, weights] : across_) {
-        std::int32_t sum = kHalf;
-        for (std::size_t k = 0; k < weights.size(); ++k) sum += in[first + k] * weights[k];
-        *out++ = rounded(sum);
-    }
-}
-
-void BilinearResize::mix_rows(const std::vector<std::uint8_t>& rows, const Taps& taps,
-                              std::vector<std::int32_t>& sums, std::uint8_t* out) const {
-    std::fill(sums.begin(), sums.end(), kHalf);
-    const std::uint8_t* in = rows.data() + taps.first * to_.width;
-    for (const std::int32_t weight : taps.weights)
-        for (auto& sum : sums) sum += *in++ * weight;
-    for (std::size_t x = 0; x < sums.size(); ++x) out[x] = rounded(sums[x]);
 }
 
 }  // namespace ranklab::data

@@ -19,8 +19,8 @@ struct ImagePlace {
     std::string what;                ///< the set, for messages
     std::string usual;               ///< folder to search last, if the user names no --data-dir
     std::vector<std::string> below;  ///< subfolders to search in each folder; "": the folder itself
-    std::string file;                ///< the set's folder holds this file, plain or with .gz
     std::string how_to_get;
+    std::string file = {};  ///< the set's folder holds this file, plain or with .gz
 };
 /// Returns the first folder with `place.file`: below `directory`, else below RANKLAB_DATA and the
 /// usual folder. Throws DataError with all searched folders.
@@ -57,18 +57,10 @@ class BilinearResize {
         std::int64_t first;
         std::vector<std::int32_t> weights;
     };
-    using Filter = std::vector<Taps>;
+    static std::vector<Taps> make_taps(std::int64_t from, std::int64_t to);
 
-    static Filter make_filter(std::int64_t from, std::int64_t to);
-    void resize_row(const std::uint8_t* in, std::uint8_t* out) const;
-    /// Makes an output row from `rows`, which have the output's width.
-    void mix_rows(const std::vector<std::uint8_t>& rows, const Taps& taps,
-                  std::vector<std::int32_t>& sums, std::uint8_t* out) const;
-
-    ImageShape from_;
-    ImageShape to_;
-    Filter across_;
-    Filter down_;
+    ImageShape from_, to_;
+    std::vector<Taps> across_, down_;
 };
 
 }  // namespace ranklab::data

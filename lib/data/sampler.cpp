@@ -34,20 +34,13 @@ std::int64_t Sampler::local_size(std::int64_t rank) const {
 void Sampler::set_epoch(std::int64_t epoch) {
     epoch_ = epoch;
     std::vector<std::int64_t> order;
-    if (config_.shuffle) {
-        order =
-            torch_permutation(config_.samples, config_.seed + static_cast<std::uint64_t>(epoch));
-    } else {
-        order.resize(config_.samples);
-        std::iota(order.begin(), order.end(), std::int64_t{0});
-    }
+    if (config_.shuffle) order = torch_permutation(config_.samples, config_.seed + epoch);
     // Rank r takes positions r, r + world, r + 2 world ...: a global batch then holds the same
     // samples at any rank count. With `pad`, positions past the end wrap around.
     mine_.resize(local_size(config_.rank));
-    for (std::size_t i = 0; i < mine_.size(); ++i) {
-        const auto position = static_cast<std::size_t>(config_.rank) +
-                              i * static_cast<std::size_t>(config_.world_size);
-        mine_[i] = order[position % order.size()];
+    for (std::int64_t i = 0; i < std::ssize(mine_); ++i) {
+        const auto position = (config_.rank + i * config_.world_size) % config_.samples;
+        mine_[i] = config_.shuffle ? order[position] : position;
     }
 }
 

@@ -24,10 +24,8 @@ template <class Sample>
 std::vector<Sample> dealt(const std::vector<Sample>& samples, std::int64_t hands) {
     std::vector<Sample> order;
     order.reserve(samples.size());
-    const std::size_t stride = hands;
-    for (std::size_t hand = 0; hand < stride; ++hand) {
-        for (std::size_t i = hand; i < samples.size(); i += stride) order.push_back(samples[i]);
-    }
+    for (std::int64_t hand = 0; hand < hands; ++hand)
+        for (std::size_t i = hand; i < samples.size(); i += hands) order.push_back(samples[i]);
     return order;
 }
 

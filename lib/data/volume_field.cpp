@@ -126,8 +126,7 @@ bool copy_box(const FileBytes& bytes, const std::vector<std::int64_t>& chunk, co
     bool finite = true;
     for (std::int64_t i = 0; i < box.size[0]; i += planes) {
         const auto* const from =
-            bytes.at(first + static_cast<std::uint64_t>(i * strides.plane),
-                     static_cast<std::size_t>((planes - 1) * strides.plane + span));
+            bytes.at(first + i * strides.plane, (planes - 1) * strides.plane + span);
         finite &=
             copy_planes(from, strides, planes, box, {to.first + i * to.plane, to.plane, to.line});
     }

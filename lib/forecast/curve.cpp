@@ -18,11 +18,10 @@ constexpr std::size_t kFewestPoints = 3, kFewestHeldOut = 4, kMostPoints = 16;
 constexpr int kLaunches = 3;      // of a further measurement
 constexpr double kWorthIt = 0.1;  // least useful narrowing, as a fraction of the interval
 
-// Before any source is read; a source adds 1 at most to the weights of an unknown. Chosen with the
-// constants of posterior.cpp: the published curves, each forecast without its source, and simulated
-// campaigns.
+// Before any source is read; a source adds 1 at most to the weights of an unknown. Chosen by hand,
+// for published curves, each forecast without its source, and for simulated campaigns.
 const Prior kBefore{
-    .of = {{{2, 0.6, 0.18, 0.05, 0.016, 0.005}, {0.03, 0.045, 0.075, 0.12, 0.12, 0.09, 0.036}}}};
+    .of = {{{24, 0.6, 0.1, 0.02, 0.004, 0.001}, {0.03, 0.045, 0.075, 0.12, 0.12, 0.1, 0.004}}}};
 
 Mixture forecast_at(const ScalingCurve& curve, const Prior& prior, double ranks) {
     return fit(curve, prior, {&ranks, 1}).at.front();
@@ -77,11 +76,8 @@ stats::RatioEstimate Prior::crossing_factor() const {
     std::vector<stats::NormalPart> parts;
     for (std::size_t i = 0; i < of[kCrossing].size(); ++i)  // the values double
         parts.push_back({of[kCrossing][i], std::log(kValues[kCrossing][i]), std::log(2) / 2});
-    const auto quantile = [&](double share) {
-        return std::exp(std::exp(stats::mixture_quantile(parts, share)));
-    };
-    return {quantile(0.5),
-            {quantile((1 - stats::kConfidence) / 2), quantile((1 + stats::kConfidence) / 2)}};
+    const auto [logarithm, interval] = Mixture{parts}.estimate();
+    return {std::exp(logarithm), {std::exp(interval.low), std::exp(interval.high)}};
 }
 
 Sources::Sources(const std::vector<ScalingCurve>& curves) {

@@ -42,7 +42,6 @@ inline const char* name_of(Scaling scaling) {
     return scaling == Scaling::strong ? "strong" : "weak";
 }
 
-/// What is timed: training of a network, another code, or storage.
 enum class Work { unknown, training, code, storage };
 inline constexpr std::array<std::string_view, 4> kWorks{"unknown", "training", "code", "storage"};
 
@@ -74,7 +73,6 @@ struct Prior {
     stats::RatioEstimate crossing_factor() const;
 };
 
-/// A measured or published curve.
 struct ScalingCurve {
     Scaling scaling = Scaling::strong;
     Work work = Work::unknown;
@@ -105,13 +103,9 @@ struct Estimate {
     stats::Interval interval = {};
 };
 
-/// What makes an interval wide.
-enum class Doubt : std::size_t {
-    noise,        ///< runs of one point scatter
-    curve,        ///< several models and coefficients fit the points
-    discrepancy,  ///< the true curve may stray from all models
-    crossing      ///< what the first step from one node to several costs, and further nodes
-};
+/// What makes an interval wide: runs of one point scatter; several curves fit the points; the true
+/// one may stray from all; what the first step from one node to several costs, and further nodes.
+enum class Doubt : std::size_t { noise, curve, discrepancy, crossing };
 inline constexpr std::size_t kDoubts = 4;
 
 struct CurveForecast {
@@ -132,13 +126,12 @@ inline constexpr double kReach = 4;
 std::vector<CurveForecast> forecast_curve(ScalingCurve curve, const Prior& prior,
                                           const std::vector<double>& ranks, bool force = false);
 
-/// A further measurement, with the interval expected after it.
 struct NextPoint {
     double ranks = 0;
     stats::Interval after = {};
 };
-/// The measurement that narrows a forecast's interval most per rank-hour; nullopt if none narrows
-/// it enough.
+/// The measurement that narrows a forecast's interval most per rank-hour, and the interval expected
+/// after it; nullopt if none narrows it enough.
 std::optional<NextPoint> next_point(ScalingCurve curve, const Prior& prior,
                                     const CurveForecast& forecast);
 

@@ -70,14 +70,11 @@ AllreduceTime sum_of(double times, const AllreduceTime& a, const AllreduceTime& 
 const MeasuredLevel* nearest(const MeasuredNetwork& network, const Placement& wanted) {
     const bool on_one_host = wanted.ranks <= wanted.per_host;
     const MeasuredLevel* best = nullptr;
-    const auto worth = [&](const MeasuredLevel& one) {
-        return base::real(one.first.ranks) * (one.first.ranks <= wanted.ranks ? 1 : -1);
-    };
-    for (const auto& level : network.levels) {
+    for (const auto& level : network.levels) {  // ascending in ranks
         const auto& on = level.first;
         const bool fits = on_one_host ? on.ranks <= on.per_host
                                       : on.ranks > on.per_host && on.per_host == wanted.per_host;
-        if (fits && on.ranks > 1 && (best == nullptr || worth(level) > worth(*best))) best = &level;
+        if (fits && on.ranks > 1 && (best == nullptr || on.ranks <= wanted.ranks)) best = &level;
     }
     return best;
 }

@@ -25,25 +25,27 @@ constexpr double kLeastCost = 5e-4, kMostCost = 20;
 constexpr double kPriorDeviation = 0.02, kPriorFreedom = 2;
 constexpr double kStatedFreedom = 5;  // repeats that a stated deviation counts as
 constexpr double kLevel = 1;          // variance of the level's logarithm: as good as unknown
-constexpr double kSlope = 0.1;        // discrepancy: variance of the slope's steps / the level's
-constexpr double kSpread = 0.5;       // crossing: standard deviation at two nodes, relative
-constexpr double kFlatten = 0.25;     // crossing: power of log2 nodes by which its mean grows
-constexpr double kNegligible = 12;    // logarithm of a negligible relative weight
+constexpr double kSlope = 0.1;      // discrepancy: variance of the slope's steps, the level's is 1
+constexpr double kSpread = 0.5;     // crossing: standard deviation at two nodes, relative
+constexpr double kFlatten = 0.25;   // crossing: power of log2 nodes by which its mean grows
+constexpr double kNegligible = 12;  // logarithm of a negligible relative weight
+// If nodes are unknown, weights of: the largest point fills a node, it fills half of one, the first
+// node ends at a smaller point.
+constexpr double kFilled = 0.4, kHalfFilled = 0.1, kWithin = 0.4;
 
 struct Place {
-    double x, ranks, nodes, launches;  // x: log2(ranks / the first point's); nodes: 0 if not known
-    double level = 0;                  // log2 of the nodes, known or by an assumed capacity
+    double x, ranks, nodes, launches;  // x: log2 of the ranks over the first point's; nodes: or 0
+    double level = 0;                  // log2 of the nodes that a capacity makes of it
 };
 
-// The ranks that one node may hold, equally likely. If nodes are unknown: the largest point's,
-// twice as many, or another point's (only if no point tells its nodes).
-Numbers capacities_of(const ScalingCurve& curve) {
-    if (const double per_node = per_node_of(curve); per_node > 0) return {per_node};
-    const double largest = curve.points.back().ranks;
+// The ranks that one node may hold, each with its weight.
+std::vector<std::pair<double, double>> capacities_of(const ScalingCurve& curve) {
+    if (const double per_node = per_node_of(curve); per_node > 0) return {{per_node, 1}};
+    const double largest = curve.points.back().ranks, share = 1 / base::real(curve.points.size());
     const bool told = std::ranges::any_of(curve.points, &CurvePoint::nodes);
-    Numbers found{2 * largest};
-    for (const auto& point : curve.points)
-        if (point.ranks == largest || !told) found.push_back(point.ranks);
+    std::vector<std::pair<double, double>> found{{largest, kFilled}, {2 * largest, kHalfFilled}};
+    for (const auto& [ranks, times_s, nodes, deviation] : curve.points)
+        if (ranks < largest && !told) found.emplace_back(ranks, share * kWithin);
     return found;
 }
 
@@ -54,14 +56,14 @@ double dot(const Numbers& a, const Numbers& b) {
 // The points, then the targets, which have as many launches as the points on average.
 std::vector<Place> places_of(const ScalingCurve& curve, std::span<const double> targets) {
     std::vector<Place> places;
-    double launches = 0;
-    const auto add = [&](double ranks, double nodes, double repeats) {
-        places.push_back({std::log2(ranks / curve.points.front().ranks), ranks, nodes, repeats});
-        launches += repeats;
-    };
-    for (const auto& one : curve.points) add(one.ranks, one.nodes, base::real(one.times_s.size()));
-    const double mean = launches / base::real(places.size());
-    for (const double ranks : targets) add(ranks, 0, mean);
+    const double first = curve.points.front().ranks;
+    double mean = 0;
+    for (const auto& [ranks, times_s, nodes, deviation] : curve.points) {
+        const double launches = base::real(times_s.size());
+        places.push_back({std::log2(ranks / first), ranks, nodes, launches});
+        mean += launches / base::real(curve.points.size());
+    }
+    for (const double ranks : targets) places.push_back({std::log2(ranks / first), ranks, 0, mean});
     return places;
 }
 
@@ -103,10 +105,10 @@ std::vector<Curve> curves_of(std::span<const Place> places, double largest, bool
     return curves;
 }
 
-// The logarithm of a target's time, predicted as a weighted sum of the points' residuals.
+// A target's logarithm, predicted as a weighted sum of the points' residuals, with its variance.
 struct Prediction {
     Numbers weights;
-    double noise, strayed;  // parts of its variance: scatter of runs, and distance from the curve
+    double noise, strayed;  // parts of the variance
 };
 
 // One size of the discrepancy and one crossing: what they say of the points and the targets.
@@ -149,7 +151,7 @@ Hypothesis hypothesis_of(std::span<const Place> places, std::size_t n, double no
 std::vector<Hypothesis> hypotheses_of(const ScalingCurve& curve, std::vector<Place> places,
                                       const Prior& prior) {
     std::vector<Hypothesis> all;
-    for (const double capacity : capacities_of(curve)) {
+    for (const auto& [capacity, weight] : capacities_of(curve)) {
         for (auto& [x, ranks, nodes, launches, level] : places)
             level = std::log2(nodes > 0 ? nodes : std::max(1.0, std::ceil(ranks / capacity)));
         const bool crosses = std::ranges::max(places, {}, &Place::level).level > 0;
@@ -157,7 +159,7 @@ std::vector<Hypothesis> hypotheses_of(const ScalingCurve& curve, std::vector<Pla
             for (std::size_t c = 0; c < (crosses ? kValues[kCrossing].size() : 1); ++c)
                 all.push_back(hypothesis_of(
                     places, curve.points.size(), noise_of(curve), d, c,
-                    prior.of[kDiscrepancy][d] * (crosses ? prior.of[kCrossing][c] : 1)));
+                    weight * prior.of[kDiscrepancy][d] * (crosses ? prior.of[kCrossing][c] : 1)));
     }
     return all;
 }
@@ -236,8 +238,7 @@ Posterior fit(const ScalingCurve& curve, const Prior& prior, std::span<const dou
         found.probability.of[u].resize(kValues[u].size());
     for (auto& [one, under, weight, residuals] : parts) {
         weight /= sum;
-        const double mean =
-            std::accumulate(residuals.begin(), residuals.end(), 0.0) / base::real(n);
+        const double mean = stats::mean_of_finite(residuals);
         for (const double residual : residuals)
             found.misfit += weight / base::real(n - 1) * std::pow(residual - mean, 2);
         found.probability.of[kDiscrepancy][under->discrepancy] += weight;

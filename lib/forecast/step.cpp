@@ -36,10 +36,7 @@ struct Pass {
     void compute_until(double fraction) {
         const double left = (fraction - done) * pass_s, busy = std::max(0.0, moved - now);
         done = fraction;
-        if (left > speed * busy)
-            now += busy + left - speed * busy;
-        else if (left > 0)
-            now += left / speed;
+        if (left > 0) now += std::min(left / speed, left + (1 - speed) * busy);
     }
     void move(double seconds) { moved = std::max(now, moved) + seconds; }
     void await() { now = std::max(now, moved); }

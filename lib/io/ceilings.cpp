@@ -95,9 +95,7 @@ class Measurement {
         const fs::path path = job_.folder() / ".ranklab-ceiling-shared";
         std::optional<RawFiles> owned;
         base::Descriptor file;
-        comm::all_or_throw(ranks_, [&] {
-            if (ranks_.rank() == 0) owned.emplace(std::vector{path});
-        });
+        comm::on_root(ranks_, [&] { owned.emplace(std::vector{path}); });
         comm::all_or_throw(ranks_, [&] {
             file = base::Descriptor(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_CREAT, 0666));
             if (!file) base::throw_errno("open", path, errno, kSetting);

@@ -57,12 +57,11 @@ Schedule schedule_epochs(std::int64_t epochs, std::int64_t warmup, std::int64_t 
 }
 
 Schedule resume_after(Schedule schedule, std::int64_t completed) {
-    if (completed >= schedule.total) {
+    if (completed >= schedule.total)
         throw base::OptionError(fmt::format("all {} steps are already done: the checkpoint was "
                                             "written after step {}; give more steps",
                                             schedule.total, completed),
                                 {"steps", "epochs"});
-    }
     schedule.first = completed;
     schedule.warmup = std::min(schedule.warmup, schedule.total - completed - 1);
     return schedule;

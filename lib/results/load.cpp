@@ -1,6 +1,8 @@
 // Reads results files (docs/results.md describes the schema).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/error.hpp"
@@ -88,10 +90,13 @@ std::vector<HostRow> load_hosts(const hdf5::Group& group) {
     return hosts;
 }
 
-std::vector<Table> load_tables(const hdf5::Group& group) {
+std::vector<Table> load_tables(const hdf5::Group& group, bool few) {
+    constexpr std::array<std::string_view, 4> kFew{"verification", "epochs", "io_reads", "ladder"};
     const hdf5::Group all = group.open_group("tables");
     std::vector<Table> tables;
-    for (const auto& name : all.members()) tables.push_back(table_at(all, name));
+    for (const auto& name : all.members())
+        if (!few || std::ranges::find(kFew, name) != kFew.end())
+            tables.push_back(table_at(all, name));
     return tables;
 }
 
@@ -160,7 +165,10 @@ Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
     run.hosts = load_hosts(group);
     if (detail == Detail::settings) return run;
     run.measurements = load_measurements(group);
-    if (detail != Detail::measurements) run.tables = load_tables(group);
+    // Older versions stored the file system of an io run in any table.
+    const bool few = detail == Detail::row &&
+                     (run.command != "io" || !run.fact(vocabulary::fact::kFileSystem).empty());
+    if (detail != Detail::measurements) run.tables = load_tables(group, few);
     if (detail == Detail::all) load_samples(group, run.measurements);
     return run;
 }

@@ -21,7 +21,8 @@ enum class Detail {
     all,
     summaries,     ///< without samples and warm-up rows; `axis` and `columns` have their defaults
     measurements,  ///< without samples, warm-up rows and tables
-    settings       ///< attributes and hosts alone
+    settings,      ///< attributes and hosts alone
+    row            ///< as summaries, with the tables alone that a row of a report needs
 };
 
 /// A run that cannot be read. Other runs of the file may be whole.

@@ -17,10 +17,10 @@ using base::real;
 
 constexpr std::size_t kWindow = 200, kFewest = 3;  // values on each side of a step
 constexpr std::size_t kPermutations = 999, kMostExceeding = 6;
-constexpr double kLevel = 0.008;  // of the t test over all splits of the window
-constexpr double kFar = 4;        // standard deviations from the median of neighbours to a spike
-constexpr double kMargin = 3;     // by which a step must beat a line, in variances of one value
-constexpr double kApart = 5;      // distance of two levels, in standard deviations within them
+constexpr double kLevel = 0.008;     // of the t test over all splits of the window
+constexpr double kFar = 4;           // standard deviations from the median of neighbours to a spike
+constexpr std::size_t kRefined = 5;  // values after which a step found keeps its place
+constexpr double kApart = 5;         // distance of two levels, in standard deviations within them
 
 // Hampel's filter over five values. Its spread is that of differences between neighbours, which
 // steps do not widen.
@@ -69,12 +69,15 @@ bool is_significant(const Split& split, std::size_t n) {
                                        std::sqrt(split.squares / degrees * (1 / a + 1 / b));
 }
 
+// A step must beat a line by a few variances of one value: by more if the shorter part is long,
+// which a drift explains, too.
 bool is_line(View x, const Split& split) {
-    const double n = real(x.size());
+    const double n = real(x.size()), shorter = std::min(real(split.at), n - real(split.at));
+    const double margin = std::clamp(2 * shorter - 11, 3.0, 20.0);
     double along = 0;
     for (std::size_t i = 0; i < x.size(); ++i) along += x[i] * (real(i) - (n - 1) / 2);
     const double squares = split.of_all - along * along * 12 / (n * (n * n - 1));
-    return squares < split.squares * (1 + kMargin / (n - 2));
+    return squares < split.squares * (1 + margin / (n - 2));
 }
 
 // Whether the values are two clusters, each of at least 5 %, that alternate.
@@ -129,9 +132,13 @@ Changes change_points(View series, double min_effect) {
     for (const double value : series) all.push_back(std::log(value));
     if (!std::ranges::all_of(all, [](double x) { return std::isfinite(x); })) return found;
     const double least = std::log1p(min_effect);
-    std::size_t begin = 0;
+    std::size_t begin = 0, before = 0, named = 0;
     for (std::size_t end = 2 * kFewest; end <= all.size(); ++end) {
         begin = std::max(begin, end - std::min(end, kWindow));
+        if (!found.steps.empty() && end <= named + kRefined) {
+            const auto x = without_spikes(View(all).subspan(before, end - before), least);
+            begin = found.steps.back() = before + best_split(x, kFewest).at;
+        }
         if (end - begin < 2 * kFewest) continue;
         const View raw = View(all).subspan(begin, end - begin);
         const Values x = without_spikes(raw, least);
@@ -142,7 +149,9 @@ Changes change_points(View series, double min_effect) {
         found.drifts = is_line(x, split);
         if (found.drifts || has_two_levels(raw)) continue;
         const auto [energy, at] = largest_energy(x);
-        if (passes_permutations(x, energy)) found.steps.push_back(begin += at);
+        if (!passes_permutations(x, energy)) continue;
+        before = begin, named = end;
+        found.steps.push_back(begin += at);
     }
     without_spikes(View(all).first(found.two_levels ? begin : all.size()), least, &found.spikes);
     return found;

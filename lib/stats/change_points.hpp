@@ -17,10 +17,11 @@ struct Changes {
 };
 /// Finds the steps of positive values by E-divisive (Matteson & James, Journal of the American
 /// Statistical Association 109, 2014) on logarithms: value after value is added to a window of at
-/// most 200, which begins at the last step. Later values do not undo a step. A step changes the
-/// mean by at least min_effect, passes a t test corrected for all places in the window, explains
-/// the window better than a line does, and passes a seeded permutation test. Three values make a
-/// step; spikes count as the median of their neighbours. No steps if a value is not positive.
+/// most 200, which begins at the last step. The next five values may move a step; none undoes it.
+/// A step changes the mean by at least min_effect, passes a t test corrected for all places in the
+/// window, explains the window better than a line does, and passes a seeded permutation test. Three
+/// values make a step; spikes count as the median of their neighbours. No steps if a value is not
+/// positive.
 Changes change_points(std::span<const double> series, double min_effect = kMinStep);
 
 }  // namespace ranklab::stats

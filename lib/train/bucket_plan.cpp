@@ -1,7 +1,8 @@
 #include "train/bucket_plan.hpp"
 
-#include <algorithm>
 #include <map>
+#include <numeric>
+#include <set>
 
 namespace ranklab::train {
 namespace {
@@ -18,12 +19,12 @@ struct Open {
 BucketPlan plan_buckets(const std::vector<GradientSize>& sizes,
                         const std::vector<std::size_t>& order, std::int64_t first_cap,
                         std::int64_t cap) {
-    std::map<int, Open> open;  // by kind
-    std::vector<std::pair<std::size_t, std::vector<std::size_t>>> closed;
+    std::map<int, Open> open;                                // by kind
+    std::map<std::size_t, std::vector<std::size_t>> closed;  // by the first member's place
     const auto close = [&closed](Open& bucket) {
         if (bucket.members.empty()) return;
-        closed.emplace_back(bucket.first_place, std::move(bucket.members));
-        bucket = Open{.members = {}, .first_place = 0, .bytes = 0, .is_first = false};
+        closed[bucket.first_place] = std::move(bucket.members);
+        bucket = Open{.members = {}, .is_first = false};
     };
     for (std::size_t place = 0; place < order.size(); ++place) {
         const auto& size = sizes.at(order[place]);
@@ -34,7 +35,6 @@ BucketPlan plan_buckets(const std::vector<GradientSize>& sizes,
         if (bucket.bytes >= (bucket.is_first ? first_cap : cap)) close(bucket);
     }
     for (auto& [kind, bucket] : open) close(bucket);
-    std::sort(closed.begin(), closed.end());
     BucketPlan plan;
     for (auto& [place, members] : closed) plan.push_back(std::move(members));
     return plan;
@@ -60,20 +60,15 @@ BucketPlan plan_blocks(const std::vector<std::string>& names,
 
 std::vector<std::size_t> reverse_order(std::size_t count) {
     std::vector<std::size_t> order(count);
-    for (std::size_t i = 0; i < count; ++i) order[i] = count - 1 - i;
+    std::iota(order.rbegin(), order.rend(), std::size_t{0});
     return order;
 }
 
 std::vector<std::size_t> completed_order(const std::vector<std::size_t>& ready, std::size_t count) {
-    std::vector<std::size_t> order;
-    std::vector<bool> seen(count, false);
-    for (const std::size_t index : ready) {
-        if (!seen.at(index)) order.push_back(index);
-        seen[index] = true;
-    }
-    for (const std::size_t index : reverse_order(count)) {
-        if (!seen[index]) order.push_back(index);
-    }
+    auto order = ready;
+    for (const std::size_t index : reverse_order(count)) order.push_back(index);
+    std::set<std::size_t> seen;
+    std::erase_if(order, [&](std::size_t index) { return !seen.insert(index).second; });
     return order;
 }
 

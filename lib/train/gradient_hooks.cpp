@@ -1,6 +1,7 @@
 #include "train/gradient_hooks.hpp"
 
 #include <torch/csrc/autograd/function.h>
+#include <torch/csrc/autograd/utils/lambda_post_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <cstdint>
@@ -8,25 +9,6 @@
 #include <utility>
 
 namespace ranklab::train {
-namespace {
-
-using torch::autograd::variable_list;
-
-class ReadyHook final : public torch::autograd::FunctionPostHook {
-  public:
-    ReadyHook(std::function<void(std::size_t)>& ready, std::size_t index)
-        : ready_(ready), index_(index) {}
-    variable_list operator()(const variable_list& outputs, const variable_list&) override {
-        ready_(index_);
-        return outputs;
-    }
-
-  private:
-    std::function<void(std::size_t)>& ready_;
-    std::size_t index_;
-};
-
-}  // namespace
 
 // Keeps a parameter's gradient accumulator alive. The parameter holds only a weak pointer, so
 // autograd would otherwise make a new accumulator, without our hook.
@@ -41,7 +23,12 @@ GradientHooks::GradientHooks(const std::vector<torch::Tensor>& parameters,
     : ready_(std::move(ready)) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         Hooked hooked{.accumulator = torch::autograd::impl::grad_accumulator(parameters[i])};
-        hooked.key = hooked.accumulator->add_post_hook(std::make_unique<ReadyHook>(ready_, i));
+        hooked.key = hooked.accumulator->add_post_hook(
+            std::make_unique<torch::autograd::utils::LambdaPostHook>(
+                [this, i](const auto& outputs, const auto&) {
+                    ready_(i);
+                    return outputs;
+                }));
         hooked_.push_back(std::move(hooked));
     }
 }

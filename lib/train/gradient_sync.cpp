@@ -41,9 +41,8 @@ void drop_gradients(const std::vector<torch::Tensor>& parameters) {
 }
 
 void define_gradients(const std::vector<torch::Tensor>& parameters) {
-    for (const auto& parameter : parameters) {
+    for (const auto& parameter : parameters)
         if (!parameter.grad().defined()) parameter.mutable_grad() = torch::zeros_like(parameter);
-    }
 }
 
 }  // namespace ranklab::train

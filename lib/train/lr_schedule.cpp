@@ -1,24 +1,12 @@
 #include "train/lr_schedule.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "base/error.hpp"
-#include "base/text.hpp"
 
 namespace ranklab::train {
 namespace {
-
-std::size_t index_of(const std::vector<std::string>& names, const std::string& name) {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end())
-        throw base::OptionError(
-            fmt::format("unknown name '{}'; use {}", name, base::join(names, ", ")));
-    return static_cast<std::size_t>(found - names.begin());
-}
 
 double scaled_lr(const LrSettings& settings) {
     const double ratio =
@@ -35,28 +23,6 @@ double scaled_lr(const LrSettings& settings) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& lr_shape_names() {
-    static const std::vector<std::string> names{"none", "step", "cosine", "cosine-published"};
-    return names;
-}
-
-const std::vector<std::string>& lr_scaling_names() {
-    static const std::vector<std::string> names{"none", "sqrt", "linear"};
-    return names;
-}
-
-LrShape lr_shape_named(const std::string& name) {
-    return static_cast<LrShape>(index_of(lr_shape_names(), name));
-}
-
-LrScaling lr_scaling_named(const std::string& name) {
-    return static_cast<LrScaling>(index_of(lr_scaling_names(), name));
-}
-
-bool is_cosine(LrShape shape) {
-    return shape == LrShape::cosine || shape == LrShape::cosine_published;
-}
 
 LrSchedule::LrSchedule(const LrSettings& settings)
     : settings_(settings),

@@ -2,9 +2,9 @@
 // functions of the number of optimizer steps, derived in docs/learning_rate.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <string_view>
 
 namespace ranklab::train {
 
@@ -19,12 +19,13 @@ enum class LrShape {
 enum class LrScaling { none, sqrt, linear };
 
 /// The options' values, in the enumerations' order.
-const std::vector<std::string>& lr_shape_names();
-const std::vector<std::string>& lr_scaling_names();
-/// Throw OptionError for an unknown name.
-LrShape lr_shape_named(const std::string& name);
-LrScaling lr_scaling_named(const std::string& name);
-bool is_cosine(LrShape shape);
+inline constexpr std::array<std::string_view, 4> kLrShapes{"none", "step", "cosine",
+                                                           "cosine-published"};
+inline constexpr std::array<std::string_view, 3> kLrScalings{"none", "sqrt", "linear"};
+
+constexpr bool is_cosine(LrShape shape) {
+    return shape == LrShape::cosine || shape == LrShape::cosine_published;
+}
 
 struct LrSettings {
     LrShape shape = LrShape::none;

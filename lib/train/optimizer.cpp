@@ -96,6 +96,21 @@ void OptimizerWithState::check(const std::vector<OptimizerState>& state) const {
     }
 }
 
+void OptimizerWithState::add(std::size_t parameter, const torch::Tensor& gradient,
+                             Lists& lists) const {
+    lists.parameters.push_back(parameters_[parameter]);
+    lists.gradients.push_back(gradient);
+    for (std::size_t k = 0; k < states_.size(); ++k)
+        lists.states[k].push_back(states_[k].tensors[parameter]);
+}
+
+void OptimizerWithState::each_gradient(
+    const std::function<void(std::size_t, const torch::Tensor&)>& update) const {
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+        if (const auto& gradient = parameters_[i].grad(); gradient.defined())
+            update(i, laid_out_as(parameters_[i], gradient));
+}
+
 std::vector<torch::Tensor> zeros_of(const std::vector<torch::Tensor>& parameters) {
     std::vector<torch::Tensor> zeros;
     for (const auto& parameter : parameters) zeros.push_back(torch::zeros_like(parameter).detach());
@@ -114,11 +129,6 @@ bool suit_our_ops(const std::vector<torch::Tensor>& parameters) {
         const auto type = parameter.scalar_type();
         return parameter.is_cpu() && (type == torch::kFloat || type == torch::kDouble);
     });
-}
-
-torch::Tensor gradient_in_order(const torch::Tensor& parameter) {
-    const torch::Tensor gradient = parameter.grad();
-    return gradient.defined() ? laid_out_as(parameter, gradient) : gradient;
 }
 
 }  // namespace ranklab::train

@@ -3,6 +3,7 @@
 
 #include <torch/types.h>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -56,6 +57,20 @@ class OptimizerWithState : public Optimizer {
                        std::vector<OptimizerState> states, bool lazy = false)
         : parameters_(std::move(parameters)), states_(std::move(states)), lr_(lr), lazy_(lazy) {}
 
+    /// For one call of LibTorch for many parameters: those with a gradient and their states.
+    struct Lists {
+        std::vector<torch::Tensor> parameters, gradients;
+        std::array<std::vector<torch::Tensor>, 3> states;  ///< in states_'s order
+
+        bool empty() const { return parameters.empty(); }
+    };
+    void add(std::size_t parameter, const torch::Tensor& gradient, Lists& lists) const;
+
+    /// Calls update(i, gradient) for each parameter with a gradient, whose elements are in the
+    /// parameter's memory order: a copy if the orders differ (a row-major gradient of a
+    /// channels-last weight).
+    void each_gradient(const std::function<void(std::size_t, const torch::Tensor&)>& update) const;
+
     std::vector<torch::Tensor> parameters_;
     std::vector<OptimizerState> states_;
     double lr_;
@@ -79,10 +94,6 @@ std::unique_ptr<Optimizer> clipping(std::unique_ptr<Optimizer> optimizer,
 
 /// Whether ranklab's kernels can update these parameters: fp32 or fp64 on the CPU.
 bool suit_our_ops(const std::vector<torch::Tensor>& parameters);
-
-/// The gradient with its elements in the parameter's memory order: a copy if the orders differ (a
-/// row-major gradient of a channels-last weight). Undefined if the parameter has no gradient.
-torch::Tensor gradient_in_order(const torch::Tensor& parameter);
 
 struct OptimizerEntry {
     std::string name;

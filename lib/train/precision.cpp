@@ -2,7 +2,6 @@
 
 #include <ATen/autocast_mode.h>
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -59,14 +58,6 @@ class AutocastModel final : public DecoratedModel {
 };
 
 }  // namespace
-
-Precision precision_named(const std::string& name) {
-    constexpr std::array<std::string_view, 5> kNames{"fp64", "fp32", "tf32", "bf16", "fp16"};
-    const auto found = std::ranges::find(kNames, name);
-    if (found != kNames.end()) return static_cast<Precision>(found - kNames.begin());
-    throw base::OptionError(
-        fmt::format("unknown precision {}; use {}", name, fmt::join(kNames, ", ")), {"precision"});
-}
 
 torch::Dtype parameter_type(Precision precision) {
     return precision == Precision::fp64 ? torch::kDouble : torch::kFloat;
@@ -137,9 +128,8 @@ bool GradScaler::step(const std::vector<torch::Tensor>& parameters, Optimizer& o
 bool GradScaler::unscale(const std::vector<torch::Tensor>& parameters) const {
     const torch::NoGradGuard no_gradients;
     std::vector<torch::Tensor> gradients;
-    for (const auto& parameter : parameters) {
+    for (const auto& parameter : parameters)
         if (parameter.grad().defined()) gradients.push_back(parameter.grad());
-    }
     if (gradients.empty()) return false;
     const auto options = gradients.front().options().dtype(torch::kFloat);
     torch::Tensor found_inf = torch::zeros({1}, options);

@@ -4,10 +4,12 @@
 #include <c10/core/DeviceType.h>
 #include <torch/types.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,8 +23,8 @@ namespace ranklab::train {
 /// autocast for operations that are safe in 16 bits; fp16 needs a GradScaler.
 enum class Precision { fp64, fp32, tf32, bf16, fp16 };
 
-/// Throws OptionError for an unknown name.
-Precision precision_named(const std::string& name);
+inline constexpr std::array<std::string_view, 5> kPrecisions{"fp64", "fp32", "tf32", "bf16",
+                                                             "fp16"};
 /// The type of parameters, gradients and input.
 torch::Dtype parameter_type(Precision precision);
 

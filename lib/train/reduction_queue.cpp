@@ -3,14 +3,9 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <mutex>
-#include <thread>
 #include <utility>
 
-#include "base/phase.hpp"
 #include "base/progress.hpp"
 
 namespace ranklab::train {
@@ -27,9 +22,21 @@ bool is_streamed(const comm::BufferView& buffer) {
     return buffer.memory == comm::Memory::device;
 }
 
+const char* name_of(const std::optional<comm::Transfer>& other) {
+    if (!other) return "reduce a bucket";
+    return other->operation == comm::Operation::allgather ? "gather a bucket" : "scatter a bucket";
+}
+
+std::size_t piece_of(Transfer transfer, std::size_t wanted) {
+    if (wanted > 0) return wanted;
+    return transfer == Transfer::blocking ? kBlockingPieceBytes : kBackgroundPieceBytes;
+}
+
+}  // namespace
+
 // The reduction of one buffer, piece by piece. advance() does not block with Transfer::background;
 // with Transfer::blocking it blocks once all ranks are ready.
-class Reduction {
+class ReductionQueue::Reduction {
   public:
     Reduction(comm::Communicator& comm, comm::BufferView buffer, Transfer transfer,
               std::size_t piece_bytes, const std::optional<comm::Transfer>& other)
@@ -107,242 +114,176 @@ class Reduction {
     comm::Request request_;
 };
 
-const char* name_of(const std::optional<comm::Transfer>& other) {
-    if (!other) return "reduce a bucket";
-    return other->operation == comm::Operation::allgather ? "gather a bucket" : "scatter a bucket";
-}
-
-std::size_t piece_of(Transfer transfer, std::size_t wanted) {
-    if (wanted > 0) return wanted;
-    return transfer == Transfer::blocking ? kBlockingPieceBytes : kBackgroundPieceBytes;
-}
-
-}  // namespace
-
-// The queue and, with Progress::thread and waiting, its thread. Only one thread calls MPI: that
-// thread, or otherwise the caller of push, poll and finish.
-class ReductionQueue::Worker {
-  public:
-    Worker(comm::Communicator& comm, Progress progress, Transfer transfer, std::size_t piece_bytes,
-           std::size_t most_under_way)
-        : comm_(comm),
-          progress_(progress),
-          threaded_(progress == Progress::thread || progress == Progress::waiting),
-          transfer_(transfer),
-          piece_bytes_(piece_of(transfer, piece_bytes)),
-          // A blocking operation must not be called between the starts of two others.
-          most_under_way_(transfer == Transfer::blocking ? 1 : most_under_way) {
-        if (threaded_) thread_ = std::thread([this] { serve(); });
-    }
-    // Reductions are still under way here only if an error is ending the job. Abandons them instead
-    // of waiting: the other ranks may never take part.
-    ~Worker() {
-        if (!thread_.joinable()) {
-            abandon();
-            return;
-        }
-        {
-            const std::lock_guard lock(mutex_);
-            ends_ = true;
-        }
-        changed_.notify_all();
-        thread_.join();
-    }
-
-    void begin_step() {
-        const std::lock_guard lock(mutex_);
-        stamps_.clear();
-        next_ = started_ = wanted_ = 0;
-        hurry_ = false;
-    }
-    void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done,
-              const std::optional<comm::Transfer>& other) {
-        const auto now = Clock::now();
-        {
-            const std::lock_guard lock(mutex_);
-            waiting_.push_back({buffer, std::move(done), other, nullptr});
-            stamps_.push_back(
-                {.bytes = buffer.bytes(), .ready = now, .start = {}, .moving = {}, .end = {}});
-        }
-        if (threaded_)
-            changed_.notify_all();
-        else
-            start_what_may();
-    }
-    void poll() {
-        if (progress_ == Progress::poll) advance();
-    }
-    void hurry() {
-        {
-            const std::lock_guard lock(mutex_);
-            hurry_ = true;
-            wanted_ = stamps_.size();
-        }
-        changed_.notify_all();
-    }
-    void wait(std::size_t count) {
-        if (threaded_) return wait_for_thread(count);
-        for (start_what_may(); next_ < count; start_what_may()) {
-            {
-                const base::Annotation mark("reduce a bucket");
-                under_way_.front().reduction->complete();
-            }
-            complete_first();
-        }
-    }
-    const std::vector<ReductionStamp>& stamps() const { return stamps_; }
-
-  private:
-    struct Task {
-        comm::BufferView buffer;
-        std::function<void(std::exception_ptr)> done;
-        std::optional<comm::Transfer> other;
-        std::unique_ptr<Reduction> reduction;
-        std::unique_ptr<base::Annotation> mark = {};  // shows the reduction in a trace
-    };
-
-    // mutex_ must be locked.
-    bool next_may_start() const {
-        if (waiting_.empty()) return false;
-        if (progress_ == Progress::waiting && started_ >= wanted_ &&
-            !is_streamed(waiting_.front().buffer))
-            return false;
-        return under_way_.size() < most_under_way_ ||
-               (is_streamed(waiting_.front().buffer) && is_streamed(under_way_.back().buffer));
-    }
-    // Starts the next reduction if none is under way; in device memory starts all, in stream order.
-    void start_what_may() {
-        std::unique_lock lock(mutex_);
-        while (next_may_start()) {
-            under_way_.push_back(std::move(waiting_.front()));
-            waiting_.pop_front();
-            stamps_[started_++].start = Clock::now();
-            lock.unlock();
-            Task& task = under_way_.back();
-            if (threaded_ && base::annotation_hooks.load() != nullptr)
-                task.mark = std::make_unique<base::Annotation>(name_of(task.other));
-            task.reduction = std::make_unique<Reduction>(comm_, task.buffer, transfer_,
-                                                         piece_bytes_, task.other);
-            lock.lock();
-        }
-    }
-    void complete_first() {
-        const Task task = std::move(under_way_.front());
-        under_way_.pop_front();
-        const auto now = Clock::now();
-        base::count_progress();
-        if (task.done) task.done(nullptr);
-        {
-            const std::lock_guard lock(mutex_);
-            ReductionStamp& stamp = stamps_[next_++];
-            if (!is_streamed(task.buffer)) {
-                stamp.moving = task.reduction->moving();
-                stamp.end = now;
-            }
-        }
-        changed_.notify_all();
-        start_what_may();
-    }
-    void advance() {
-        start_what_may();
-        while (!under_way_.empty() && under_way_.front().reduction->advance()) complete_first();
-    }
-    void abandon() {
-        for (auto& task : under_way_)
-            if (task.reduction) task.reduction->abandon();
-    }
-
-    void wait_for_thread(std::size_t count) {
-        std::unique_lock lock(mutex_);
-        hurry_ = true;
-        wanted_ = std::max(wanted_, count);
-        changed_.notify_all();
-        changed_.wait(lock, [&] { return next_ >= count || failure_; });
-        if (failure_) std::rethrow_exception(failure_);
-        hurry_ = false;
-    }
-    void serve() {
-        // Lets Linux lengthen a sleep by 1 us at most; the default is 50 us.
-        prctl(PR_SET_TIMERSLACK, 1000UL);
-        try {
-            while (wait_for_work()) advance();
-        } catch (...) {
-            fail(std::current_exception());
-        }
-        abandon();
-    }
-    // Sleeps until there is work. Returns false once the queue is being destroyed.
-    bool wait_for_work() {
-        if (!under_way_.empty()) return !nap_or_end();
-        std::unique_lock lock(mutex_);
-        changed_.wait(lock, [this] { return ends_ || next_may_start(); });
-        return !ends_;
-    }
-    bool nap_or_end() {
-        std::unique_lock lock(mutex_);
-        if (hurry_ && !ends_) {
-            lock.unlock();
-            std::this_thread::yield();
-            return false;
-        }
-        changed_.wait_for(lock, under_way_.front().reduction->nap(),
-                          [this] { return hurry_ || ends_ || next_may_start(); });
-        return ends_;
-    }
-    void fail(std::exception_ptr error) {
-        {
-            const std::lock_guard lock(mutex_);
-            failure_ = error;
-        }
-        changed_.notify_all();
-        if (!under_way_.empty() && under_way_.front().done) under_way_.front().done(error);
-    }
-
-    comm::Communicator& comm_;
-    Progress progress_;
-    bool threaded_;
-    Transfer transfer_;
-    std::size_t piece_bytes_, most_under_way_;
-
-    std::mutex mutex_;  // guards the members up to failure_
-    std::condition_variable changed_;
-    std::deque<Task> waiting_;
-    std::vector<ReductionStamp> stamps_;
-    std::size_t next_ = 0;     // first reduction that is not complete
-    std::size_t started_ = 0;  // first reduction that is not started
-    std::size_t wanted_ = 0;   // the caller waits for this many
-    bool hurry_ = false;       // the caller only waits
-    bool ends_ = false;
-    std::exception_ptr failure_;
-
-    // Only for the thread that calls MPI:
-    std::deque<Task> under_way_;  // in device memory any number, ordered by a stream
-    std::thread thread_;
-};
-
 ReductionQueue::ReductionQueue(comm::Communicator& comm, Progress progress, Transfer transfer,
                                std::size_t piece_bytes, std::size_t most_under_way)
-    : worker_(std::make_unique<Worker>(comm, progress, transfer, piece_bytes, most_under_way)) {}
-ReductionQueue::~ReductionQueue() = default;
+    : comm_(comm),
+      progress_(progress),
+      threaded_(progress == Progress::thread || progress == Progress::waiting),
+      transfer_(transfer),
+      piece_bytes_(piece_of(transfer, piece_bytes)),
+      // A blocking operation must not be called between the starts of two others.
+      most_under_way_(transfer == Transfer::blocking ? 1 : most_under_way) {
+    if (threaded_) thread_ = std::thread([this] { serve(); });
+}
+
+ReductionQueue::~ReductionQueue() {
+    if (!threaded_) {
+        abandon();
+        return;
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        ends_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+}
 
 void ReductionQueue::begin_step() {
-    worker_->begin_step();
+    const std::lock_guard lock(mutex_);
+    stamps_.clear();
+    next_ = started_ = wanted_ = 0;
+    hurry_ = false;
 }
+
 void ReductionQueue::push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done,
                           const std::optional<comm::Transfer>& other) {
-    worker_->push(buffer, std::move(done), other);
+    const auto now = Clock::now();
+    {
+        const std::lock_guard lock(mutex_);
+        waiting_.push_back({buffer, std::move(done), other, nullptr});
+        stamps_.push_back(
+            {.bytes = buffer.bytes(), .ready = now, .start = {}, .moving = {}, .end = {}});
+    }
+    if (threaded_)
+        changed_.notify_all();
+    else
+        start_what_may();
 }
+
 void ReductionQueue::hurry() {
-    worker_->hurry();
+    {
+        const std::lock_guard lock(mutex_);
+        hurry_ = true;
+        wanted_ = stamps_.size();
+    }
+    changed_.notify_all();
 }
-void ReductionQueue::poll() {
-    worker_->poll();
-}
+
 void ReductionQueue::wait(std::size_t count) {
-    worker_->wait(count);
+    if (threaded_) return wait_for_thread(count);
+    for (start_what_may(); next_ < count; start_what_may()) {
+        {
+            const base::Annotation mark("reduce a bucket");
+            under_way_.front().reduction->complete();
+        }
+        complete_first();
+    }
 }
-const std::vector<ReductionStamp>& ReductionQueue::stamps() const {
-    return worker_->stamps();
+
+// mutex_ must be locked.
+bool ReductionQueue::next_may_start() const {
+    if (waiting_.empty()) return false;
+    if (progress_ == Progress::waiting && started_ >= wanted_ &&
+        !is_streamed(waiting_.front().buffer))
+        return false;
+    return under_way_.size() < most_under_way_ ||
+           (is_streamed(waiting_.front().buffer) && is_streamed(under_way_.back().buffer));
+}
+
+// Starts the next reduction if none is under way; in device memory starts all, in stream order.
+void ReductionQueue::start_what_may() {
+    std::unique_lock lock(mutex_);
+    while (next_may_start()) {
+        under_way_.push_back(std::move(waiting_.front()));
+        waiting_.pop_front();
+        stamps_[started_++].start = Clock::now();
+        lock.unlock();
+        Task& task = under_way_.back();
+        if (threaded_ && base::annotation_hooks.load() != nullptr)
+            task.mark = std::make_unique<base::Annotation>(name_of(task.other));
+        task.reduction =
+            std::make_unique<Reduction>(comm_, task.buffer, transfer_, piece_bytes_, task.other);
+        lock.lock();
+    }
+}
+
+void ReductionQueue::complete_first() {
+    const Task task = std::move(under_way_.front());
+    under_way_.pop_front();
+    const auto now = Clock::now();
+    base::count_progress();
+    if (task.done) task.done(nullptr);
+    {
+        const std::lock_guard lock(mutex_);
+        ReductionStamp& stamp = stamps_[next_++];
+        if (!is_streamed(task.buffer)) {
+            stamp.moving = task.reduction->moving();
+            stamp.end = now;
+        }
+    }
+    changed_.notify_all();
+    start_what_may();
+}
+
+void ReductionQueue::advance() {
+    start_what_may();
+    while (!under_way_.empty() && under_way_.front().reduction->advance()) complete_first();
+}
+
+void ReductionQueue::abandon() {
+    for (auto& task : under_way_)
+        if (task.reduction) task.reduction->abandon();
+}
+
+void ReductionQueue::wait_for_thread(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    hurry_ = true;
+    wanted_ = std::max(wanted_, count);
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return next_ >= count || failure_; });
+    if (failure_) std::rethrow_exception(failure_);
+    hurry_ = false;
+}
+
+void ReductionQueue::serve() {
+    // Lets Linux lengthen a sleep by 1 us at most; the default is 50 us.
+    prctl(PR_SET_TIMERSLACK, 1000UL);
+    try {
+        while (wait_for_work()) advance();
+    } catch (...) {
+        fail(std::current_exception());
+    }
+    abandon();
+}
+
+// Sleeps until there is work. Returns false once the queue is being destroyed.
+bool ReductionQueue::wait_for_work() {
+    if (!under_way_.empty()) return !nap_or_end();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return ends_ || next_may_start(); });
+    return !ends_;
+}
+
+bool ReductionQueue::nap_or_end() {
+    std::unique_lock lock(mutex_);
+    if (hurry_ && !ends_) {
+        lock.unlock();
+        std::this_thread::yield();
+        return false;
+    }
+    changed_.wait_for(lock, under_way_.front().reduction->nap(),
+                      [this] { return hurry_ || ends_ || next_may_start(); });
+    return ends_;
+}
+
+void ReductionQueue::fail(std::exception_ptr error) {
+    {
+        const std::lock_guard lock(mutex_);
+        failure_ = error;
+    }
+    changed_.notify_all();
+    if (!under_way_.empty() && under_way_.front().done) under_way_.front().done(error);
 }
 
 }  // namespace ranklab::train

@@ -2,13 +2,18 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
+#include "base/phase.hpp"
 #include "comm/communicator.hpp"
 
 namespace ranklab::train {
@@ -52,6 +57,8 @@ struct ReductionStamp {
 inline constexpr std::size_t kBlockingPieceBytes = std::size_t{8} << 20;
 inline constexpr std::size_t kBackgroundPieceBytes = std::size_t{256} << 10;
 
+/// With Progress::thread and waiting a thread of the queue calls MPI, otherwise the caller of push,
+/// poll and wait.
 class ReductionQueue {
   public:
     /// Keeps a reference to `comm`. Sums large buffers in pieces of `piece_bytes` (0: the constant
@@ -59,6 +66,8 @@ class ReductionQueue {
     /// at a time.
     ReductionQueue(comm::Communicator& comm, Progress progress, Transfer transfer,
                    std::size_t piece_bytes = 0, std::size_t most_under_way = 1);
+    /// Reductions are still under way only if an error is ending the job. Abandons them instead of
+    /// waiting: the other ranks may never take part.
     ~ReductionQueue();
 
     /// Clears the stamps of the last step. No reduction may be under way.
@@ -73,18 +82,58 @@ class ReductionQueue {
     /// Tells the thread that the caller only waits from now on, so that the thread stops sleeping.
     void hurry();
     /// Drives progress with Progress::poll; otherwise does nothing.
-    void poll();
+    void poll() {
+        if (progress_ == Progress::poll) advance();
+    }
     /// Waits until the first `count` operations since begin_step() are complete. Throws the
     /// communicator's errors.
     void wait(std::size_t count);
     /// Waits until all pushed buffers are summed. Throws the communicator's errors.
-    void finish() { wait(stamps().size()); }
+    void finish() { wait(stamps_.size()); }
     /// In the order of push(); complete after finish().
-    const std::vector<ReductionStamp>& stamps() const;
+    const std::vector<ReductionStamp>& stamps() const { return stamps_; }
 
   private:
-    class Worker;
-    std::unique_ptr<Worker> worker_;
+    class Reduction;
+    struct Task {
+        comm::BufferView buffer;
+        std::function<void(std::exception_ptr)> done;
+        std::optional<comm::Transfer> other;
+        std::unique_ptr<Reduction> reduction;
+        std::unique_ptr<base::Annotation> mark = {};  // shows the reduction in a trace
+    };
+
+    bool next_may_start() const;
+    void start_what_may();
+    void complete_first();
+    void advance();
+    void abandon();
+    void wait_for_thread(std::size_t count);
+    void serve();
+    bool wait_for_work();
+    bool nap_or_end();
+    void fail(std::exception_ptr error);
+
+    comm::Communicator& comm_;
+    Progress progress_;
+    bool threaded_;
+    Transfer transfer_;
+    std::size_t piece_bytes_, most_under_way_;
+
+    std::mutex mutex_;  // guards the members up to failure_
+    std::condition_variable changed_;
+    std::deque<Task> waiting_;
+    std::vector<ReductionStamp> stamps_;
+    std::size_t next_ = 0;     // first reduction that is not complete
+    std::size_t started_ = 0;  // first reduction that is not started
+    std::size_t wanted_ = 0;   // the caller waits for this many
+    bool hurry_ = false;       // the caller only waits
+    bool ends_ = false;
+    std::exception_ptr failure_;
+
+    // Only for the thread that calls MPI:
+    std::deque<Task> under_way_;  // in device memory any number, ordered by a stream
+    std::thread thread_;
 };
 
 }  // namespace ranklab::train

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 
 #include "vocabulary/tables.hpp"
 #include "vocabulary/templates.hpp"
@@ -52,11 +53,13 @@ bool fits(std::string_view key, std::string_view pattern) {
 }
 
 const Fact* find_fact(std::string_view name) {
-    const Fact* best = nullptr;
+    thread_local std::map<std::string, const Fact*, std::less<>> found;
+    if (const auto known = found.find(name); known != found.end()) return known->second;
+    const Fact*& best = found[std::string(name)];
     for (const Fact& fact : facts()) {
-        if (!fits(name, fact.name)) continue;
-        if (fact.name == name) return &fact;
-        if (best == nullptr || fact.name.size() > best->name.size()) best = &fact;
+        if (fact.name == name) return best = &fact;
+        if (fits(name, fact.name) && (best == nullptr || fact.name.size() > best->name.size()))
+            best = &fact;
     }
     return best;
 }

@@ -9,7 +9,7 @@
 
 #include "base/error.hpp"
 #include "data/loader.hpp"
-#include "data/volumes.hpp"
+#include "data/sources/cosmology.hpp"
 
 namespace {
 

@@ -64,13 +64,14 @@ def of_otava(task):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--series", type=int, default=2000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first series, for parts")
     parser.add_argument("--min-magnitude", type=float, default=0.02, help="Otava's; ranklab's is 2 %%")
     parser.add_argument("--program", default=SOURCE / "build" / "release" / "bench" / "change_points_bench")
     given = parser.parse_args()
-    draw = random.Random(1)
-    kinds = [KINDS[i % len(KINDS)] for i in range(given.series)]
-    mixed = [series_of(kind, draw) for kind in kinds]
-    late = {size: [step_after_40(size, nights, draw) for _ in range(given.series)] for size, nights in ((0.10, 3), (0.05, 7))}
+    numbers = range(given.first, given.first + given.series)
+    kinds = [KINDS[i % len(KINDS)] for i in numbers]
+    mixed = [series_of(kind, random.Random(i)) for i, kind in zip(numbers, kinds)]
+    late = {size: [step_after_40(size, nights, random.Random(f"{size} {i}")) for i in numbers] for size, nights in ((0.10, 3), (0.05, 7))}
     rates, shares = {}, {}
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
         for name, find in (("ranklab", lambda some: ours(given.program, some)),
@@ -80,6 +81,7 @@ def main():
                 false[kind] += sum(all(abs(one - step) > NEAR for step in steps) for one in found)
                 nights[kind] += len(values)
                 missed += sum(all(abs(one - step) > NEAR for one in found) for step in steps)
+            print(f"# {name} {false} of {nights}, missed {missed}")
             rates[name] = 1000 * sum(false.values()) / sum(nights.values())
             print(f"{name}: {rates[name]:.2f} false steps in 1,000 nights ({', '.join(f'{kind} {1000 * false[kind] / nights[kind]:.2f}' for kind in KINDS)}); "
                   f"{100 - 100 * missed / kinds.count('step'):.0f} % of the steps found", flush=True)

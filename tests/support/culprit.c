@@ -1,16 +1,17 @@
 /* To be preloaded: makes each rank a node of its own, and one of them slow.
- *   RANKLAB_NODES        rank N joins the cgroup of the folder RANKLAB_NODES<N>
+ *   RANKLAB_NODES        rank N joins the cgroup of the folder RANKLAB_NODES<N>; in comm only with RANKLAB_PIN, since ranks that share a core
+ *                        cannot yield to each other from different cgroups
  *   RANKLAB_PIN          rank N runs on core N
  *   RANKLAB_SLOW_WRITES  "RANK US": each write of 64 KiB or more by that rank takes so much longer
  *   RANKLAB_SLOW_LINK    "A B NS": each exchange of ranks A and B takes NS longer per KiB */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,11 +28,13 @@ static void wait_ns(long ns) {
 
 __attribute__((constructor)) static void join_node(void) {
     const char *nodes = value("RANKLAB_NODES"), *own = getenv("OMPI_COMM_WORLD_RANK") != NULL ? getenv("OMPI_COMM_WORLD_RANK") : value("PMIX_RANK");
-    if (strncmp(program_invocation_short_name, "ranklab-", 8) != 0 || (*nodes != 0 && *own == 0)) return;
+    char program[16] = "";
+    prctl(PR_GET_NAME, program);
+    if (strncmp(program, "ranklab-", 8) != 0 || (*nodes != 0 && *own == 0)) return;
     rank = atoi(own);
     sscanf(value("RANKLAB_SLOW_WRITES"), "%d %ld", &slow_rank, &write_us);
     sscanf(value("RANKLAB_SLOW_LINK"), "%d %d %ld", &a, &b, &ns_per_kib);
-    if (*nodes == 0) return;
+    if (*nodes == 0 || (strcmp(program, "ranklab-comm") == 0 && *value("RANKLAB_PIN") == 0)) return;
     char path[4096];
     snprintf(path, sizeof path, "%s%d/cgroup.procs", nodes, rank);
     FILE *file = fopen(path, "w");

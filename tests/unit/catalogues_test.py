@@ -31,7 +31,7 @@ ALLOWED = {
     "lib/nn/models/wide_mlp.cpp": ({"sgd"}, "the model's default"),
     "lib/nn/models/resnet.cpp": ({"cifar100", "sgd"}, "defaults of the ResNet entries"),
     "lib/nn/own_model.cpp": ({"sgd"}, "the default of a user's own model"),
-    "lib/experiments/data_sets/make.cpp": ({"cifar100", "mnist"}, "the makers of ranklab data, which have the sets' names"),
+    "lib/experiments/data_sets/data_sets.cpp": ({"cifar100", "mnist"}, "the makers of ranklab data, which have the sets' names"),
 }
 
 CATALOGUE = re.compile(r"ranklab_add_catalogue\(([^)]*)\)")

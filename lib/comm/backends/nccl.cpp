@@ -75,9 +75,7 @@ std::unique_ptr<Communicator> connected(Communicator& control) {
     auto own = control.split(0, control.rank());
     const auto library = load_nccl();
     ncclUniqueId id{};
-    all_or_throw(*own, [&] {
-        if (own->rank() == 0) library->check(library->get_unique_id(&id), "ncclGetUniqueId");
-    });
+    on_root(*own, [&] { library->check(library->get_unique_id(&id), "ncclGetUniqueId"); });
     own->broadcast(view(std::span(id.internal)), 0);
 
     std::shared_ptr<NcclChannel> channel;

@@ -5,18 +5,20 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "data/formats/cifar100.hpp"
-#include "data/formats/npy.hpp"
-#include "data/formats/tokens.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/idx.hpp"
 #include "data/make/pieces.hpp"
+#include "data/sources/cifar100.hpp"
+#include "data/sources/npy.hpp"
+#include "data/sources/tokens.hpp"
 #include "hdf5/array.hpp"
 #include "hdf5/file.hpp"
 
@@ -33,10 +35,8 @@ std::string first_bytes(const fs::path& file) {
     return {reinterpret_cast<const char*>(bytes.at(0, count)), count};
 }
 
-// What a check found in a valid file. Checks throw DataError for a fault.
-struct Finding {
-    std::string content, checked;
-};
+// What a check found in a valid file, and what was checked. Checks throw DataError for a fault.
+using Finding = std::pair<std::string, std::string>;
 
 struct Job {
     comm::Communicator& control;
@@ -73,28 +73,26 @@ Finding token_file(const std::string& file) {
 template <Finding (*Read)(const std::string& file)>
 Finding on_rank_0(const Job& job) {
     Finding finding;
-    comm::all_or_throw(job.control, [&] {
-        if (job.control.rank() == 0) finding = Read(job.file);
-    });
+    comm::on_root(job.control, [&] { finding = Read(job.file); });
     return finding;
 }
 
 Finding volumes(const Job& job) {
     std::optional<VolumePair> pair;
     comm::all_or_throw(job.control, [&] { pair = open_volumes(job.file, true); });
-    Finding finding;
+    std::string content, checked;
     for (std::size_t i = 0; i < kVolumeNames.size(); ++i) {
         const auto& place = pair->volumes[i].place;
         const auto found =
             check_planes(job.control, pair->volumes[i], job.progress, [](auto&&...) {});
-        finding.content += fmt::format(
+        content += fmt::format(
             "{}{} {} {}", i == 0 ? "" : ", ", kVolumeNames[i], base::shape_text(place.shape),
             place.chunk == place.shape ? "contiguous" : "chunks " + base::shape_text(place.chunk));
-        finding.checked += fmt::format(
+        checked += fmt::format(
             "{}{} {:.3g} .. {:.3g}, {}", i == 0 ? "" : "; ", kVolumeNames[i], found.least,
             found.most, stored_sum(pair->volumes[i]) ? "checksum matches" : "no checksum stored");
     }
-    return finding;
+    return {content, checked};
 }
 
 hdf5::Rows npy_rows(const std::string& name) {
@@ -144,8 +142,6 @@ constexpr std::array kKinds{Kind{"idx images", on_rank_0<idx_images>},
 KindIndex kind_of(const fs::path& file) {
     if (hdf5::names_dataset(file.string())) return dataset;
     base::refuse_irregular<base::DataError>(file);
-    if (!fs::exists(file))
-        throw base::DataError(fmt::format("{} does not exist; check the name", file.string()));
     const std::string extension = file.extension().string();
     const std::string name = file.filename().string();
     const std::string head = first_bytes(file);
@@ -175,9 +171,7 @@ void run_check(comm::Communicator& control, FileVerdict& verdict,
     std::string mine;
     comm::all_or_throw(control, [&] {
         try {
-            const auto finding = check();
-            verdict.content = finding.content;
-            verdict.checked = finding.checked;
+            std::tie(verdict.content, verdict.checked) = check();
         } catch (const base::DataError& error) {
             mine = error.what();
         } catch (const base::Hdf5Error& error) {
@@ -195,9 +189,7 @@ FileVerdict verify_file(comm::Communicator& control, const std::string& file,
     progress.activity("verifying " + file);
     run_check(control, verdict, [&] {
         int kind = 0;
-        comm::all_or_throw(control, [&] {
-            if (control.rank() == 0) kind = kind_of(file);
-        });
+        comm::on_root(control, [&] { kind = kind_of(file); });
         const auto& [name, check] = kKinds.at(comm::from_root(control, kind));
         verdict.kind = name;
         return check({control, progress, file});
@@ -241,8 +233,7 @@ std::vector<std::string> files_in(const fs::path& folder) {
 }
 
 struct Found {
-    std::vector<std::string> files;
-    std::vector<std::string> idx;  // images, labels, images, labels
+    std::vector<std::string> files, idx;  // idx: images, labels, images, labels
 };
 
 Found files_at(const fs::path& path) {
@@ -269,9 +260,7 @@ Found files_at(const fs::path& path) {
 std::vector<FileVerdict> verify(comm::Communicator& control, const fs::path& path,
                                 base::ProgressSink& progress) {
     Found found;
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0) found = files_at(path);
-    });
+    comm::on_root(control, [&] { found = files_at(path); });
     std::vector<FileVerdict> verdicts;
     for (const auto& file : comm::from_root(control, found.files))
         verdicts.push_back(verify_file(control, file, progress));

@@ -14,10 +14,10 @@
 #include "base/error.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "data/formats/npy.hpp"
 #include "data/formats/volume_form.hpp"
 #include "data/make/output_file.hpp"
 #include "data/make/pieces.hpp"
+#include "data/sources/npy.hpp"
 #include "hdf5/file.hpp"
 
 namespace ranklab::data {
@@ -28,8 +28,6 @@ namespace fs = std::filesystem;
 std::string line_of(const std::string& from, const std::string& to, const VolumeShape& written) {
     return fmt::format("{} -> {} {}\n", from, to, base::shape_text(written));
 }
-
-constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own structures
 
 struct Input {
     fs::path path;
@@ -99,8 +97,7 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::D
     const std::int64_t channels = input.shape[0];
     const std::int64_t plane = channels * input.shape[2] * input.shape[3];
     const auto dataset = file.open(input.dataset);
-    std::vector<float> values;
-    std::vector<float> turned;
+    std::vector<float> values, turned;
     ValueScan read, written;
     for_each_piece(control, input.shape, progress, [&](base::Share planes) {
         values.resize(planes.count * plane);
@@ -120,31 +117,18 @@ std::uint64_t copy_into(comm::Communicator& control, const Input& input, hdf5::D
     return written.sum;
 }
 
-void store_checksums(const fs::path& path, const std::vector<Input>& inputs,
-                     const std::vector<std::uint64_t>& sums) {
-    auto file = hdf5::File::open_to_change(path);
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-        hdf5::open_dataset(file.root(), inputs[i].dataset)
-            .set_int("checksum_sum64", std::bit_cast<std::int64_t>(sums[i]));
-    file.close();
-}
-
 }  // namespace
 
 std::string npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
                         base::ProgressSink& progress) {
     const auto inputs = examine_all(control, spec);
     std::uint64_t bytes = kHeaderBytes;
-    for (const auto& [path, dataset, s] : inputs)
-        bytes +=
-            4 * static_cast<std::uint64_t>(s[0]) * static_cast<std::uint64_t>(s[1] * s[2] * s[3]);
+    for (const auto& [path, dataset, s] : inputs) bytes += 4 * s[0] * s[1] * s[2] * s[3];
     OutputFile output(control, spec.output, spec.force, bytes);
     hdf5::DatasetFile file(output.path(), volume_file(control));
     for (const auto& input : inputs) make_volume(file, input.dataset, input.shape, spec.chunk);
     file.flush();
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0) output.reserve(kHeaderBytes);
-    });
+    comm::on_root(control, [&] { output.reserve(kHeaderBytes); });
     std::vector<std::uint64_t> sums;
     std::string report;
     for (const auto& input : inputs) {
@@ -153,8 +137,12 @@ std::string npy_to_hdf5(comm::Communicator& control, const ConvertSpec& spec,
                           input.shape);
     }
     file.close();
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0) store_checksums(output.path(), inputs, sums);
+    comm::on_root(control, [&] {
+        auto whole = hdf5::File::open_to_change(output.path());
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            hdf5::open_dataset(whole.root(), inputs[i].dataset)
+                .set_int("checksum_sum64", std::bit_cast<std::int64_t>(sums[i]));
+        whole.close();
     });
     output.commit();
     progress.finish();
@@ -169,9 +157,7 @@ void copy_out(comm::Communicator& control, const Volume& volume, OutputFile& out
     const auto shape = volume.shape();
     const auto& [channels, depth, height, width] = shape;
     const std::string header = base::npy_header("<f4", {depth, height, width, channels});
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0) out.write(0, std::as_bytes(std::span(header)));
-    });
+    comm::on_root(control, [&] { out.write(0, std::as_bytes(std::span(header))); });
     const std::int64_t plane = height * width;
     std::vector<float> turned;
     check_planes(control, volume, progress, [&](base::Share planes, std::span<const float> values) {

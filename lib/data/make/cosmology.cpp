@@ -21,7 +21,6 @@ constexpr double kDensityUnit = 14;
 constexpr double kSigma = 2;    // standard deviation of ln(rho)
 constexpr double kSpeed = 0.3;  // of a velocity component, in 9e7 cm/s
 constexpr std::int64_t kSchema = 1;
-constexpr std::uint64_t kHeaderBytes = 1U << 20U;  // attributes and HDF5's own structures
 
 struct Octave {
     unsigned bits;  // its lattice points are 2^bits cells apart
@@ -214,15 +213,11 @@ CosmologyReport make_cosmology(comm::Communicator& control, const CosmologySpec&
     make_volume(file, "Hydro", shape_of(kGas, spec.edge), spec.chunk);
     file.flush();
     CosmologyReport report;
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0) report.bytes = output.reserve(kHeaderBytes);
-    });
+    comm::on_root(control, [&] { report.bytes = output.reserve(kHeaderBytes); });
     progress.activity("making the volume");
     report.checksums = write_volume(control, spec, file, progress);
     file.close();
-    comm::all_or_throw(control, [&] {
-        if (control.rank() == 0) describe(output.path(), spec, report, version);
-    });
+    comm::on_root(control, [&] { describe(output.path(), spec, report, version); });
     output.commit();
     progress.finish();
     return report;

@@ -5,10 +5,10 @@
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
 #include "data/class_images.hpp"
-#include "data/formats/cifar100.hpp"
 #include "data/idx.hpp"
 #include "data/make/output_file.hpp"
 #include "data/make/tools.hpp"
+#include "data/sources/cifar100.hpp"
 
 namespace ranklab::data {
 namespace {
@@ -49,8 +49,7 @@ void write_file(const comm::Communicator& control, const ImageFiles& set,
         std::vector<std::uint8_t> records;
         for (std::int64_t i = some.first; i < some.end(); ++i)
             add_record(set, file, images, i, records);
-        output.write(4 * file.header.size() +
-                         static_cast<std::uint64_t>(some.first) * set.record_bytes(file),
+        output.write(4 * file.header.size() + some.first * set.record_bytes(file),
                      std::as_bytes(std::span(records)));
         done += some.count;
         progress.update(done, mine.count, base::real(done) / base::seconds_since(start),
@@ -63,8 +62,7 @@ void write_file(const comm::Communicator& control, const ImageFiles& set,
 std::uint64_t ImageFiles::bytes() const {
     std::uint64_t sum = 0;
     for (const auto& file : files)
-        sum +=
-            4 * file.header.size() + static_cast<std::uint64_t>(file.samples) * record_bytes(file);
+        sum += 4 * file.header.size() + file.samples * record_bytes(file);
     return sum;
 }
 
@@ -96,8 +94,7 @@ ImageFiles mnist_files(const ImageFilesSpec& spec) {
 
 void make_images(comm::Communicator& control, const ImageFiles& set, bool force,
                  base::ProgressSink& progress) {
-    comm::all_or_throw(control, [&] {
-        if (control.rank() != 0) return;
+    comm::on_root(control, [&] {
         base::make_folders(set.files.front().path.parent_path());
         for (const auto& file : set.files) check_output(file.path, force, set.bytes());
     });

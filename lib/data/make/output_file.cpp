@@ -12,15 +12,8 @@
 #include "comm/exchange.hpp"
 
 namespace ranklab::data {
-namespace {
 
 namespace fs = std::filesystem;
-
-[[noreturn]] void fail(const char* call, const fs::path& target) {
-    base::throw_errno(call, target, errno);
-}
-
-}  // namespace
 
 void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
     const fs::path resolved = results::resolve(target);
@@ -35,8 +28,7 @@ void check_output(const fs::path& target, bool force, std::uint64_t bytes) {
 OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force,
                        std::uint64_t bytes)
     : control_(control), target_(std::move(target)) {
-    comm::all_or_throw(control_, [&] {
-        if (control_.rank() != 0) return;
+    comm::on_root(control_, [&] {
         check_output(target_, force, bytes);
         staged_.emplace(fs::absolute(target_));
         path_ = staged_->path();
@@ -46,33 +38,33 @@ OutputFile::OutputFile(comm::Communicator& control, fs::path target, bool force,
 
 const base::Descriptor& OutputFile::descriptor() {
     if (!descriptor_) descriptor_ = base::Descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
-    if (!descriptor_) fail("open", target_);
+    if (!descriptor_) base::throw_errno("open", target_, errno);
     return descriptor_;
 }
 
 std::uint64_t OutputFile::reserve(std::uint64_t more) {
     const int fd = descriptor().get();
     const off_t size = ::lseek(fd, 0, SEEK_END);
-    if (size < 0) fail("lseek", target_);
+    if (size < 0) base::throw_errno("lseek", target_, errno);
     while (::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, size + static_cast<off_t>(more)) != 0) {
         if (errno == EINTR) continue;
         if (errno == EOPNOTSUPP || errno == ENOSYS) break;
-        fail("fallocate", target_);
+        base::throw_errno("fallocate", target_, errno);
     }
     return size;
 }
 
 void OutputFile::write(std::uint64_t offset, std::span<const std::byte> bytes) {
-    if (!base::write_whole(descriptor().get(), bytes, offset)) fail("pwrite", target_);
+    if (!base::write_whole(descriptor().get(), bytes, offset))
+        base::throw_errno("pwrite", target_, errno);
 }
 
 void OutputFile::commit() {
     comm::all_or_throw(control_, [&] {
-        if (descriptor_ && ::fsync(descriptor_.get()) != 0) fail("fsync", target_);
+        if (descriptor_ && ::fsync(descriptor_.get()) != 0)
+            base::throw_errno("fsync", target_, errno);
     });
-    comm::all_or_throw(control_, [&] {
-        if (staged_) staged_->commit();
-    });
+    comm::on_root(control_, [&] { staged_->commit(); });
 }
 
 }  // namespace ranklab::data

@@ -9,9 +9,9 @@
 #include "base/clock.hpp"
 #include "base/numbers.hpp"
 #include "comm/exchange.hpp"
-#include "data/formats/tokens.hpp"
 #include "data/make/output_file.hpp"
 #include "data/source.hpp"
+#include "data/sources/tokens.hpp"
 
 namespace ranklab::data {
 namespace {

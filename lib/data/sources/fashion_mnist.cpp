@@ -9,7 +9,6 @@ SourceEntry fashion_mnist_entry() {
         {.what = "Fashion-MNIST",
          .usual = "/usr/share/datasets",  // Debian's dataset-fashion-mnist
          .below = {"", "fashion-mnist", "FashionMNIST/raw"},
-         .file = {},
          .how_to_get = "install Debian's dataset-fashion-mnist, name the folder of its four files, "
                        "or train on synthetic images"});
 }

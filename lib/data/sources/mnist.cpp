@@ -8,7 +8,6 @@ SourceEntry mnist_entry() {
         {.what = "MNIST",
          .usual = "data",
          .below = {"", "mnist", "MNIST/raw"},
-         .file = {},
          .how_to_get = "name the folder that holds the four idx files, make such files with "
                        "`ranklab data make mnist`, or train on synthetic images"});
 }

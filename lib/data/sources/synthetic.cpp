@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <numbers>
@@ -24,8 +23,7 @@ ImageSet images_of(const DataRequest& request, const ClassImages& images, std::i
     set.images.resize(count * set.shape.bytes());
     set.labels.resize(count);
     for (std::size_t i = 0; i < set.labels.size(); ++i) {
-        set.labels[i] =
-            static_cast<std::uint8_t>(random() % static_cast<std::uint64_t>(request.classes));
+        set.labels[i] = static_cast<std::uint8_t>(random() % request.classes);
         images.draw(set.labels[i], random, &set.images[i * set.shape.bytes()]);
     }
     return set;
@@ -44,8 +42,6 @@ ImageSets load(const DataRequest& request) {
             images_of(request, images, count_or(request.test_samples, 2000, shape), 2),
             "made in memory"};
 }
-
-using Clock = std::chrono::steady_clock;
 
 // The Box-Muller transform.
 std::vector<float> normal_numbers(std::size_t count, std::uint64_t seed) {
@@ -67,12 +63,12 @@ class Noise final : public Source {
           std::shared_ptr<const std::vector<float>> pool)
         : Source({base::packed(inputs), std::move(target)}, samples),
           inputs_(std::move(inputs)),
-          classes_(static_cast<std::uint64_t>(classes)),
+          classes_(classes),
           pool_(std::move(pool)) {}
 
     void read(const Draw& draw, std::byte* input, std::byte* target,
               ReadTimes& times) const override {
-        const auto start = Clock::now();
+        const auto start = base::Clock::now();
         RandomStream random(draw.random);
         for (const auto& each : inputs_) {
             fill(each, input, random);
@@ -87,8 +83,7 @@ class Noise final : public Source {
         const std::size_t numbers = field.elements();
         if (field.element == Element::i64) {
             auto* const whole = reinterpret_cast<std::int64_t*>(to);
-            for (std::size_t i = 0; i < numbers; ++i)
-                whole[i] = static_cast<std::int64_t>(random.below(classes_));
+            std::generate_n(whole, numbers, [&] { return random.below(classes_); });
             return;
         }
         const float* const begin = pool_->data() + random.below(pool_->size() - numbers + 1);
@@ -107,10 +102,8 @@ class Noise final : public Source {
 // the sample's size. Draw.random determines where the window begins. So samples differ between
 // ranks, steps and seeds, and each costs one copy.
 DataSet open_noise(const DataRequest& request, comm::Communicator& control) {
-    constexpr std::int64_t kTrain = 1024;
-    constexpr std::int64_t kTest = 128;
-    const auto train = request.train_samples > 0 ? request.train_samples : kTrain;
-    const auto test = request.test_samples > 0 ? request.test_samples : kTest;
+    const auto train = request.train_samples > 0 ? request.train_samples : 1024;
+    const auto test = request.test_samples > 0 ? request.test_samples : 128;
     if (train < control.world_size())
         comm::throw_on_all<base::OptionError>(
             control, 0,

@@ -37,18 +37,6 @@ double over_ranks(std::span<const double> of_ranks, RankReduction policy) {
     return *std::ranges::max_element(there);
 }
 
-std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const double> seconds,
-                                  comm::Operation operation, RankReduction policy) {
-    if (comm::is_between_two(operation)) policy = RankReduction::rank_0;
-    const auto all = measure::gather_columns(control, seconds);
-    std::vector<double> us;
-    for (std::size_t call = 0; call < all.rows(); ++call)
-        us.push_back(
-            1e6 / comm::messages_of(operation) *
-            over_ranks(std::span(all.values).subspan(call * all.ranks, all.ranks), policy));
-    return us;
-}
-
 namespace {
 
 using measure::clock_seconds;
@@ -61,11 +49,11 @@ void sleep_if_asked(const Caller& caller) {
 void timed_call(const Caller& caller, CallSync between, CallTimes& times) {
     sleep_if_asked(caller);
     const double begin = clock_seconds();
-    caller.data.run(caller.transfer);
-    caller.data.synchronize();
-    if (between == CallSync::barrier_inside) caller.data.barrier();
+    caller.level.data->run(caller.transfer);
+    caller.level.data->synchronize();
+    if (between == CallSync::barrier_inside) caller.level.data->barrier();
     const double end = clock_seconds();
-    if (between == CallSync::barrier) caller.data.barrier();
+    if (between == CallSync::barrier) caller.level.data->barrier();
     times.seconds.push_back(end - begin);
     times.came_s.push_back(begin);
     base::count_progress();
@@ -75,15 +63,40 @@ void timed_call(const Caller& caller, CallSync between, CallTimes& times) {
 // rank 0's.
 void window_call(const Caller& caller, CallTimes& times) {
     const double common = clock_seconds() - caller.clock_offset_s + caller.ahead_s;
-    const double agreed = comm::from_root(caller.control, common) + caller.clock_offset_s;
+    const double agreed = comm::from_root(*caller.level.control, common) + caller.clock_offset_s;
     sleep_if_asked(caller);
     double came = clock_seconds();
     if (came > agreed + caller.clock_error_s) ++times.late_begins;
     while (came < agreed) came = clock_seconds();
-    caller.data.run(caller.transfer);
-    caller.data.synchronize();
+    caller.level.data->run(caller.transfer);
+    caller.level.data->synchronize();
     times.seconds.push_back(clock_seconds() - agreed);
     base::count_progress();
+}
+
+void timed_loop(const Caller& caller, CallSync between, int calls, CallTimes& times) {
+    for (auto* const one : {&times.seconds, &times.came_s}) {
+        one->resize(calls);  // page faults in the loop would delay a rank
+        one->clear();
+    }
+    caller.level.data->barrier();
+    const double begin = clock_seconds();
+    for (int i = 0; i < calls; ++i) {
+        if (between == CallSync::nothing_loop) {
+            sleep_if_asked(caller);
+            caller.level.data->run(caller.transfer);
+        } else if (between == CallSync::window) {
+            window_call(caller, times);
+        } else {
+            timed_call(caller, between, times);
+        }
+    }
+    if (between == CallSync::nothing_loop) {
+        caller.level.data->synchronize();
+        times.seconds.push_back((clock_seconds() - begin) / calls);
+    }
+    times.wall_s = clock_seconds() - begin;
+    caller.level.data->barrier();
 }
 
 int rank_in(const std::string& text, const std::string& word) {
@@ -163,28 +176,10 @@ std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& con
 
 CallTimes time_calls(const Caller& caller, CallSync between, int calls) {
     CallTimes times;
-    for (auto* const one : {&times.seconds, &times.came_s}) {
-        one->resize(static_cast<std::size_t>(calls));  // page faults in the loop would delay a rank
-        one->clear();
-    }
-    caller.data.barrier();
-    const double begin = clock_seconds();
-    for (int i = 0; i < calls; ++i) {
-        if (between == CallSync::nothing_loop) {
-            sleep_if_asked(caller);
-            caller.data.run(caller.transfer);
-        } else if (between == CallSync::window) {
-            window_call(caller, times);
-        } else {
-            timed_call(caller, between, times);
-        }
-    }
-    if (between == CallSync::nothing_loop) {
-        caller.data.synchronize();
-        times.seconds.push_back((clock_seconds() - begin) / calls);
-    }
-    times.wall_s = clock_seconds() - begin;
-    caller.data.barrier();
+    if (caller.level.active) timed_loop(caller, between, calls, times);
+    if (caller.takes_part) return times;
+    times.seconds.assign(between == CallSync::nothing_loop ? 1 : calls, stats::kNone);
+    times.came_s = times.seconds;
     return times;
 }
 
@@ -221,12 +216,12 @@ using base::Clock;
 
 // Seconds from the start of the operation to its end, with `beside` between.
 double started_s(const Caller& caller, const std::function<void(comm::Request&)>& beside) {
-    caller.data.barrier();
+    caller.level.data->barrier();
     const auto begin = Clock::now();
-    auto request = caller.data.start(caller.transfer);
+    auto request = caller.level.data->start(caller.transfer);
     beside(request);
     request.wait();
-    caller.data.synchronize();
+    caller.level.data->synchronize();
     return base::seconds_since(begin);
 }
 
@@ -239,8 +234,8 @@ StartedTimes time_started(const Caller& caller, int warmup, int calls, bool poll
         const double pure = started_s(caller, [](auto&) {});
         if (i >= 0) times.pure.push_back(pure);
     }
-    const double alone =
-        comm::reduced(caller.control, stats::summarise(times.pure).median, comm::ReduceOp::max);
+    const double alone = comm::reduced(*caller.level.control, stats::summarise(times.pure).median,
+                                       comm::ReduceOp::max);
     const std::int64_t units = compute.units_of(alone);
     const auto work = [&](comm::Request& request) {
         polls ? compute.work(units, [&] { request.test(); }) : compute.work(units);

@@ -29,11 +29,6 @@ enum class RankReduction { rank_0, mean, shortest, longest };
 /// the operation. Returns NaN if no rank has a part. rank_0 takes the lowest rank with a part.
 double over_ranks(std::span<const double> of_ranks, RankReduction policy);
 
-/// Returns the microseconds per message of each call, one number for all ranks. For an operation
-/// between two ranks, takes rank 0's time, which contains both directions. Collective.
-std::vector<double> us_over_ranks(comm::Communicator& control, std::span<const double> seconds,
-                                  comm::Operation operation, RankReduction policy);
-
 /// --fault: an error made on purpose, to test that it is detected.
 struct Fault {
     int flips_on_rank = -1;   ///< flips a bit of this rank's results
@@ -72,19 +67,19 @@ struct Level {
 std::vector<Level> make_levels(comm::Communicator& data, comm::Communicator& control,
                                const std::vector<std::string>& hosts, bool all);
 
-/// What the calls of one rank need. All of it must outlive the calls.
+/// The calls of one message on this rank.
 struct Caller {
-    comm::Communicator& data;
-    comm::Communicator& control;  ///< of the same ranks
-    const comm::Transfer& transfer;
+    const Level& level;
+    comm::Transfer transfer = {};
+    bool takes_part = false;    ///< this rank has a part in the operation
     double clock_offset_s = 0;  ///< this rank's clock minus the common clock
     double ahead_s = 0;         ///< CallSync::window: from announcing to the agreed time
     double clock_error_s = 0;
     double sleep_s = 0;  ///< before each call (--fault)
 };
 
-/// Makes and times `calls` calls. Collective over the ranks of `data`, including ranks without a
-/// part in the operation.
+/// Makes and times `calls` calls. Collective over the ranks of the level, including ranks without a
+/// part in the operation, whose times are NaN.
 CallTimes time_calls(const Caller& caller, CallSync between, int calls);
 
 /// Computes in the L1 cache, in units that take less than a microsecond.

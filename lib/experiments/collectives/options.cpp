@@ -17,7 +17,6 @@
 #include "base/program.hpp"
 #include "base/text.hpp"
 #include "comm/exchange.hpp"
-#include "experiments/collectives/sweep.hpp"
 #include "experiments/collectives/templates.hpp"
 #include "experiments/shared/experiment.hpp"
 #include "host/process.hpp"
@@ -48,6 +47,16 @@ void need_countable(const Message& message, const comm::BackendEntry& backend) {
                                         "smaller, or take a wider type",
                                         message.part),
                             {"max-bytes"});
+}
+
+// The ranks that --op pairs pairs: the first rank of each host, or all ranks of a single host.
+std::vector<int> paired_ranks(const std::vector<std::string>& hosts) {
+    std::vector<int> firsts, all;
+    for (auto host = hosts.begin(); host != hosts.end(); ++host) {
+        all.push_back(static_cast<int>(host - hosts.begin()));
+        if (std::find(hosts.begin(), host, *host) == host) firsts.push_back(all.back());
+    }
+    return firsts.size() > 1 ? firsts : all;
 }
 
 // Throws OptionError if the backend does not work in that memory.
@@ -99,7 +108,7 @@ void settle_backend(CollectivesOptions& settled, comm::Communicator& control) {
     comm::all_or_throw(control, [&] { settle_memory(settings, settled.backend); });
     settled.buffers.memory = settled.backend.memory;
     if (settings.op != kPairs) return;
-    settled.pair_members = pair_members(comm::gather_texts(control, host::host_name()));
+    settled.pair_members = paired_ranks(comm::gather_texts(control, host::host_name()));
     vocabulary::settle(settings.rounds, 2 * std::bit_width(settled.pair_members.size() - 1));
 }
 

@@ -19,10 +19,6 @@ namespace {
 
 constexpr const char* kAxis = "call";
 
-void add_fact(results::Run& run, std::string key, std::string value) {
-    run.context.push_back({"collectives", std::move(key), std::move(value)});
-}
-
 // Returns Measurement::rank_reduction. Between two ranks only rank 0's time counts.
 std::string reduction_of(const Message& message, const Sweep& sweep) {
     constexpr std::array kWords{"none", "mean", "min", "max"};
@@ -42,7 +38,7 @@ const MessageRow* headline_of(const Sweep& sweep) {
 }
 
 void add_headline(results::Run& run, const MessageRow& row, const Sweep& sweep) {
-    add_fact(run, "headline", row.name());
+    Facts{run, "collectives"}("headline", row.name());
     run.measurements.push_back(
         one_column(vocabulary::kCallTime, kAxis, reduction_of(row.message, sweep), row.us));
     const auto add = [&](std::string_view name, double (Message::*rate_of)(double) const) {
@@ -145,10 +141,11 @@ void add_facts(results::Run& run, const Sweep& sweep) {
         "nothing between two calls, each of them timed",
         "a barrier between two calls, not included in their times",
         "all ranks start each call at an agreed time of a common clock, from which it is timed"};
-    add_fact(run, "policy", kPolicies.at(base::number_of(sweep.options.between)));
-    add_fact(run, "library", sweep.options.backend.library());
-    add_fact(run, "timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
-    if (sweep.options.model) add_fact(run, "model", sweep.options.model->model);
+    const Facts fact{run, "collectives"};
+    fact("policy", kPolicies.at(base::number_of(sweep.options.between)));
+    fact("library", sweep.options.backend.library());
+    fact("timer_resolution_ns", fmt::format("{:.0f}", measure::clock_resolution() * 1e9));
+    if (sweep.options.model) fact("model", sweep.options.model->model);
 }
 
 }  // namespace

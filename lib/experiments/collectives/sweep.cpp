@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "experiments/collectives/pattern.hpp"
 #include "experiments/shared/stop_poll.hpp"
 #include "host/process.hpp"
+#include "measure/samples.hpp"
 #include "stats/summary.hpp"
 
 namespace ranklab::experiments {
@@ -31,6 +33,23 @@ std::vector<int> rounds_of(int calls, bool in_one) {
     for (int round = 0; round < rounds; ++round)
         each.push_back(calls / rounds + (round < calls % rounds ? 1 : 0));
     return each;
+}
+
+template <class Value>
+void shuffle(std::vector<Value>& values, std::mt19937_64& random) {
+    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
+}
+
+// The partner of each rank in a round, at random; the rank itself where it has none.
+std::vector<int> partners_of_round(std::vector<int> members, std::size_t ranks, std::uint64_t round,
+                                   std::uint64_t seed) {
+    std::mt19937_64 random(seed * 1'000'003 + round);
+    shuffle(members, random);
+    std::vector<int> partners(ranks);
+    std::iota(partners.begin(), partners.end(), 0);
+    for (std::size_t i = 1; i < members.size(); i += 2)
+        std::swap(partners[members[i]], partners[members[i - 1]]);
+    return partners;
 }
 
 class Sweeper : base::Immovable {
@@ -67,9 +86,8 @@ class Sweeper : base::Immovable {
             if (done == 0 && context_.start_up != nullptr)
                 context_.start_up->finish("the first message size");
             if (!stop_.interrupted() && ++done < order_.size()) stop_.ask();
-            progress.update(static_cast<std::int64_t>(done),
-                            static_cast<std::int64_t>(order_.size()),
-                            static_cast<double>(done) / stop_.seconds(), "visits/s", text_of(done));
+            progress.update(done, order_.size(), base::real(done) / stop_.seconds(), "visits/s",
+                            text_of(done));
         }
         if (std::ranges::all_of(sweep_.rows, [](const MessageRow& row) { return row.us.empty(); }))
             stop_if_asked(control_, "before anything was measured", stop_.signal());
@@ -86,12 +104,6 @@ class Sweeper : base::Immovable {
         std::size_t row = 0;
         int calls = 0;
         bool last = false;  // the message's last visit
-    };
-    // The calls of one message, on its level.
-    struct PreparedCalls {
-        const Level& level;
-        comm::Transfer transfer = {};
-        bool takes_part = false;  // this rank has a part in the operation
     };
 
     void plan() {
@@ -114,16 +126,15 @@ class Sweeper : base::Immovable {
     // Plans the visits of the rows from `first` on, in the same order on all ranks.
     void plan_rounds(std::size_t first) {
         if (options_.model) return order_.push_back({});  // one visit times all buckets
-        if (has_pairs()) return order_.resize(static_cast<std::size_t>(*options_.settings.rounds));
-        std::mt19937_64 random(static_cast<std::uint64_t>(options_.common.seed));
+        if (has_pairs()) return order_.resize(*options_.settings.rounds);
+        std::mt19937_64 random(options_.common.seed);
         const auto calls = rounds_of(options_.calls, options_.between == CallSync::nothing_loop);
         for (std::size_t round = 0; round < calls.size(); ++round) {
             std::vector<Visit> visits;
             for (std::size_t row = first; row < sweep_.rows.size(); ++row)
                 visits.push_back({row, calls[round], round + 1 == calls.size()});
             if (round > 0)  // the first round goes from small to large, as users expect
-                for (std::size_t i = visits.size(); i > 1; --i)
-                    std::swap(visits[i - 1], visits[random() % i]);
+                shuffle(visits, random);
             order_.insert(order_.end(), visits.begin(), visits.end());
         }
     }
@@ -139,50 +150,44 @@ class Sweeper : base::Immovable {
 
     bool has_pairs() const { return !options_.pair_members.empty(); }
 
-    PreparedCalls prepare(const MessageRow& row, Buffers& buffers) const {
-        return prepare(*std::ranges::find(levels_, row.level, &Level::name), row, buffers);
+    Caller caller_of(const MessageRow& row, Buffers& buffers) const {
+        return caller_of(*std::ranges::find(levels_, row.level, &Level::name), row, buffers);
     }
-    static PreparedCalls prepare(const Level& level, const MessageRow& row, Buffers& buffers) {
-        PreparedCalls prepared{level};
-        if (!level.active) return prepared;
+    Caller caller_of(const Level& level, const MessageRow& row, Buffers& buffers) const {
+        const auto& fault = options_.fault;
+        Caller caller{.level = level,
+                      .clock_offset_s = clocks_.mine(),
+                      .ahead_s = ahead_s_,
+                      .clock_error_s = clocks_.error_s(),
+                      .sleep_s = fault.sleeps_on_rank == control_.rank() ? fault.sleep_s : 0};
+        if (!level.active) return caller;
         const int rank = level.data->rank();
-        prepared.takes_part = comm::takes_part(row.message.operation, rank, level.ranks);
-        prepared.transfer = buffers.transfer(row.message, std::max(0, row.root), rank);
-        return prepared;
-    }
-
-    Caller caller_of(const PreparedCalls& prepared) const {
-        return {.data = *prepared.level.data,
-                .control = *prepared.level.control,
-                .transfer = prepared.transfer,
-                .clock_offset_s = clocks_.mine(),
-                .ahead_s = ahead_s_,
-                .clock_error_s = clocks_.error_s(),
-                .sleep_s =
-                    options_.fault.sleeps_on_rank == control_.rank() ? options_.fault.sleep_s : 0};
+        caller.takes_part = comm::takes_part(row.message.operation, rank, level.ranks);
+        caller.transfer = buffers.transfer(row.message, std::max(0, row.root), rank);
+        return caller;
     }
 
     void time_message(const Visit& visit) {
         MessageRow& row = sweep_.rows[visit.row];
-        const PreparedCalls prepared = prepare(row, buffers_);
-        const CallTimes times = time_visit(visit, prepared);
+        Caller caller = caller_of(row, buffers_);
+        const CallTimes times = time_visit(visit, caller);
         row.late_begins += comm::reduced<double>(control_, times.late_begins, comm::ReduceOp::max);
         add_times(row, times);
         if (row.is_barrier() && options_.between == CallSync::barrier)
-            check_barrier(row, times, prepared.level);
+            check_barrier(row, times, caller.level);
         if (stop_.interrupted() || !visit.last) return;
-        if (!row.is_barrier()) row.wrong = check(row.message, prepared);
-        if (!stop_.interrupted() && has_started_form(row.message)) time_started_form(row, prepared);
+        if (!row.is_barrier()) row.wrong = check(row.message, caller);
+        if (!stop_.interrupted() && has_started_form(row.message)) time_started_form(row, caller);
     }
 
-    CallTimes time_visit(const Visit& visit, const PreparedCalls& prepared) {
+    CallTimes time_visit(const Visit& visit, Caller& caller) {
         const bool loop = options_.between == CallSync::nothing_loop;
-        double call_s = warm_up(prepared), loops_s = 0;
+        double call_s = warm_up(caller), loops_s = 0;
         int done = 0;
         CallTimes times;
         while (!stop_.interrupted() && done < visit.calls) {
             const int now = calls_at_once(call_s, visit.calls - done);
-            const auto some = make_calls(prepared, options_.between, now);
+            const auto some = time_calls(caller, options_.between, now);
             times.add(some);
             done += now;
             loops_s += some.seconds.front() * now;
@@ -194,26 +199,15 @@ class Sweeper : base::Immovable {
         return times;
     }
 
-    // Makes `calls` calls. Ranks without a part in the operation return NaN times.
-    CallTimes make_calls(const PreparedCalls& prepared, CallSync between, int calls) {
-        CallTimes times;
-        if (prepared.level.active) times = time_calls(caller_of(prepared), between, calls);
-        if (prepared.takes_part) return times;
-        times.seconds.assign(
-            between == CallSync::nothing_loop ? 1 : static_cast<std::size_t>(calls), stats::kNone);
-        times.came_s = times.seconds;
-        return times;
-    }
-
     // Returns the seconds of a call on the slowest rank. If a rank learned of an agreed time too
     // late, later times are announced twice as far ahead.
-    double warm_up(const PreparedCalls& prepared) {
+    double warm_up(Caller& caller) {
         if (options_.warmup == 0) return kBetweenAsks;
         const bool window = options_.between == CallSync::window;
         const auto times =
-            make_calls(prepared, window ? CallSync::window : CallSync::nothing, options_.warmup);
+            time_calls(caller, window ? CallSync::window : CallSync::nothing, options_.warmup);
         if (comm::reduced<double>(control_, times.late_begins, comm::ReduceOp::max) > 0)
-            ahead_s_ *= 2;
+            caller.ahead_s = ahead_s_ *= 2;
         return comm::reduced(control_, times.wall_s, comm::ReduceOp::max) / options_.warmup;
     }
 
@@ -224,10 +218,16 @@ class Sweeper : base::Immovable {
         return fit >= left ? left : std::max(1, static_cast<int>(fit));
     }
 
+    // Of an operation between two ranks, rank 0's time counts, which contains both directions.
     void add_times(MessageRow& row, const CallTimes& times) {
-        const auto us =
-            us_over_ranks(control_, times.seconds, row.message.operation, options_.over_ranks);
-        row.us.insert(row.us.end(), us.begin(), us.end());
+        const auto operation = row.message.operation;
+        const auto policy =
+            comm::is_between_two(operation) ? RankReduction::rank_0 : options_.over_ranks;
+        const auto all = measure::gather_columns(control_, times.seconds);
+        for (std::size_t call = 0; call < all.rows(); ++call)
+            row.us.push_back(
+                1e6 / comm::messages_of(operation) *
+                over_ranks(std::span(all.values).subspan(call * all.ranks, all.ranks), policy));
     }
 
     void check_barrier(MessageRow& row, const CallTimes& times, const Level& level) {
@@ -238,17 +238,16 @@ class Sweeper : base::Immovable {
     }
 
     // Returns the number of wrong elements in all ranks' results; nullopt with --check 0.
-    std::optional<std::int64_t> check(const Message& message, const PreparedCalls& prepared,
+    std::optional<std::int64_t> check(const Message& message, const Caller& caller,
                                       bool started = false) {
         if (options_.settings.check == 0) return std::nullopt;
-        constexpr std::size_t kBetweenEnds = 16;
-        const auto checks = static_cast<std::size_t>(options_.settings.check);
+        constexpr std::int64_t kBetweenEnds = 16;
         std::int64_t wrong = 0;
-        for (std::size_t time = 0; time < checks; ++time, ++checks_) {
+        for (std::int64_t time = 0; time < options_.settings.check; ++time, ++checks_) {
             if (time % kBetweenEnds == kBetweenEnds - 1 && stop_.ask()) break;
-            if (!prepared.level.active) continue;
+            if (!caller.level.active) continue;
             const bool flips = options_.fault.flips_on_rank == control_.rank();
-            wrong += wrong_of_call(message, *prepared.level.data, prepared.transfer,
+            wrong += wrong_of_call(message, *caller.level.data, caller.transfer,
                                    {.started = started, .salt = checks_, .flips_a_bit = flips});
         }
         return comm::reduced(control_, wrong, comm::ReduceOp::sum);
@@ -264,20 +263,20 @@ class Sweeper : base::Immovable {
                options_.backend.memory != comm::Memory::device;
     }
 
-    void time_started_form(MessageRow& row, const PreparedCalls& prepared) {
+    void time_started_form(MessageRow& row, const Caller& caller) {
         StartedTimes times;
-        if (prepared.level.active)
-            times = time_started(caller_of(prepared), options_.warmup, options_.calls,
+        if (caller.level.active)
+            times = time_started(caller, options_.warmup, options_.calls,
                                  options_.settings.progress == "poll", compute_);
         row.started = longest_us(control_, std::move(times), options_.calls);
-        if (!row.is_barrier()) row.started_wrong = check(row.message, prepared, /*started=*/true);
+        if (!row.is_barrier()) row.started_wrong = check(row.message, caller, /*started=*/true);
         stop_.ask();
     }
 
     void time_pairs(std::size_t round) {
         const auto partners = partners_of_round(options_.pair_members, sweep_.hosts.size(), round,
-                                                static_cast<std::uint64_t>(options_.common.seed));
-        const int rank = control_.rank(), other = partners[static_cast<std::size_t>(rank)];
+                                                options_.common.seed);
+        const int rank = control_.rank(), other = partners[rank];
         const int lower = std::min(rank, other);
         const Level pair{.name = "job",
                          .ranks = 2,
@@ -286,17 +285,17 @@ class Sweeper : base::Immovable {
                          .control = control_.split(lower, rank)};
         std::vector<std::vector<double>> us;  // of each message, by rank
         for (auto& row : sweep_.rows) {
-            const auto prepared = prepare(pair, row, buffers_);
-            warm_up(prepared);
-            const auto times = make_calls(prepared, CallSync::nothing, options_.calls);
+            auto caller = caller_of(pair, row, buffers_);
+            warm_up(caller);
+            const auto times = time_calls(caller, CallSync::nothing, options_.calls);
             us.push_back(
                 comm::gather_values(control_, 1e6 * stats::quantile(times.seconds, 0.5) /
                                                   comm::messages_of(row.message.operation)));
-            if (const auto wrong = check(row.message, prepared))
+            if (const auto wrong = check(row.message, caller))
                 row.wrong = row.wrong.value_or(0) + *wrong;
         }
         for (std::size_t a = 0; a < partners.size(); ++a) {
-            const auto b = static_cast<std::size_t>(partners[a]);
+            const std::size_t b = partners[a];
             if (b <= a) continue;
             for (std::size_t i = 0; i < us.size(); ++i)
                 sweep_.rows[i].us.push_back(std::max(us[i][a], us[i][b]));
@@ -311,20 +310,20 @@ class Sweeper : base::Immovable {
     void time_buckets() {
         auto& rows = sweep_.rows;
         std::vector<Buffers> memory;
-        std::vector<PreparedCalls> prepared;
+        std::vector<Caller> callers;
         for (const auto& row : rows) {
             memory.emplace_back(options_.buffers);
-            prepared.push_back(prepare(row, memory.back()));
+            callers.push_back(caller_of(row, memory.back()));
         }
         for (int pass = -options_.warmup; pass < options_.calls && !stop_.interrupted(); ++pass) {
             for (std::size_t b = 0; b < rows.size(); ++b) {
-                const auto times = time_calls(caller_of(prepared[b]), CallSync::barrier, 1);
+                const auto times = time_calls(callers[b], CallSync::barrier, 1);
                 if (pass >= 0) add_times(rows[b], times);
             }
             stop_.ask();
         }
         for (std::size_t b = 0; b < rows.size() && !stop_.interrupted(); ++b)
-            rows[b].wrong = check(rows[b].message, prepared[b]);
+            rows[b].wrong = check(rows[b].message, callers[b]);
     }
 
     const CollectivesOptions& options_;

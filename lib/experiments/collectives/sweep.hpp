@@ -61,12 +61,6 @@ struct Sweep {
 /// must outlive the result.
 Sweep run_sweep(const CollectivesOptions& options, const RunContext& context);
 
-/// The ranks to be paired by --op pairs: the first of each host, or all ranks of a single host.
-std::vector<int> pair_members(const std::vector<std::string>& hosts);
-/// The partner of each rank in a round, at random; the rank itself where it has none.
-std::vector<int> partners_of_round(std::vector<int> members, std::size_t ranks, std::uint64_t round,
-                                   std::uint64_t seed);
-
 /// Adds measurements, tables, facts, checks and warnings of the sweep. Collective; the same on all
 /// ranks.
 void fill_collectives_run(results::Run& run, const Sweep& sweep, comm::Communicator& control);

@@ -85,7 +85,7 @@ std::vector<double> RankMeasurements::sums(std::vector<double> mine) const {
 void RankMeasurements::add(std::string_view name, const std::string& axis,
                            std::span<const double> mine, std::size_t warmup) {
     if (stores_each_) {
-        auto all = measure::gather_samples(control_, mine, static_cast<std::size_t>(participants_));
+        auto all = measure::gather_samples(control_, mine, participants_);
         return run_.measurements.push_back(by_rank(name, axis, std::move(all), warmup));
     }
     RankSamples slowest{1, largest({mine.begin(), mine.end()})};
@@ -109,15 +109,14 @@ void RankMeasurements::add_summaries(std::string_view name, std::span<const doub
     const auto mine = stats::summarise(counted);
     const auto all = measure::gather_columns(
         control_, std::vector{base::real(mine.n), mine.median, mine.mean, mine.min, mine.max});
-    for (std::size_t rank = 0; rank < static_cast<std::size_t>(participants_); ++rank)
-        summaries_.add({std::string(name), static_cast<std::int64_t>(rank),
-                        static_cast<std::int64_t>(all.at(0, rank)), all.at(1, rank),
-                        all.at(2, rank), all.at(3, rank), all.at(4, rank)});
+    for (std::int64_t rank = 0; rank < participants_; ++rank)
+        summaries_.add({std::string(name), rank, static_cast<std::int64_t>(all.at(0, rank)),
+                        all.at(1, rank), all.at(2, rank), all.at(3, rank), all.at(4, rank)});
 }
 
 void RankMeasurements::add_imbalance(double my_cost) {
     const auto all = measure::gather_columns(control_, {&my_cost, 1});
-    const auto costs = std::span(all.values).first(static_cast<std::size_t>(participants_));
+    const auto costs = std::span(all.values).first(participants_);
     run_.measurements.push_back(one_column(vocabulary::kLoadImbalance, "run", "max/mean-1",
                                            {stats::load_imbalance(costs)}));
 }

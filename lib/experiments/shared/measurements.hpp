@@ -2,12 +2,15 @@
 // failures, and statistics of series.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <concepts>
 #include <functional>
 #include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -28,6 +31,16 @@ std::vector<double> column_of(const Rows& rows, Value value) {
     for (const auto& row : rows) values.push_back(static_cast<double>(std::invoke(value, row)));
     return values;
 }
+
+/// Adds facts to a section of the run's context: fact("parameters", 1199882).
+struct Facts {
+    results::Run& run;
+    std::string section;
+
+    void operator()(std::string key, const auto& value) const {
+        run.context.push_back({section, std::move(key), fmt::format("{}", value)});
+    }
+};
 
 /// Returns one column per rank or replica, and a summary of the rows' maxima from row `warmup` on.
 results::Measurement by_rank(std::string_view name, const std::string& axis,

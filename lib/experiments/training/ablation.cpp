@@ -57,10 +57,7 @@ Input input_of(Trial trial) {
 class Trials {
   public:
     explicit Trials(ObservedRun& observed)
-        : steps_(observed.steps),
-          control_(observed.control),
-          stop_(observed.end),
-          count_(*observed.options.settings.steps) {
+        : observed_(observed), steps_(observed.steps), count_(*observed.options.settings.steps) {
         // In the first step the ranks agree on the order of their buckets. That step must not be
         // part of a trial without communication.
         steps_.plan(next_, next_ + 1);
@@ -73,13 +70,13 @@ class Trials {
         steps_.plan(next_, next_ + count_ + 1);
         // The first step finds no batches made ahead: it is not timed.
         steps_.make(next_);
-        control_.barrier();
+        observed_.control.barrier();
         TrialTimes times{.trial = trial, .seconds = {}, .steps = count_};
         const double mine = make_steps(times);
         next_ += count_ + 1;
         steps_.silence(false);
         steps_.set_input(Input::real);
-        times.seconds = comm::gather_values(control_, mine);
+        times.seconds = comm::gather_values(observed_.control, mine);
         // Without communication the ranks drift apart.
         if (is_silent(trial)) steps_.make_ranks_equal();
         return times;
@@ -89,21 +86,20 @@ class Trials {
     // Returns the seconds of this rank's steps, without the time for stop signals.
     double make_steps(TrialTimes& times) {
         double spent = 0;
-        stop_.restart();
+        observed_.end.restart();
         for (std::int64_t i = 1; i <= count_; ++i) {
             const auto start = base::Clock::now();
             const auto made = steps_.make(next_ + i);
             spent += base::seconds_since(start);
             times.samples += made.unrepeated;
             ++times.made;
-            if (stop_.asked()) break;
+            if (observed_.end.asked()) break;
         }
         return spent;
     }
 
+    ObservedRun& observed_;
     TrainingSteps& steps_;
-    comm::Communicator& control_;
-    StopPoll& stop_;
     std::int64_t count_;  // timed steps of a trial
     std::int64_t next_ = 0;
 };
@@ -125,9 +121,8 @@ std::vector<TrialTimes> make_trials(ObservedRun& observed) {
         for (std::size_t i = round.size(); i > 1; --i) std::swap(round[i - 1], round[random() % i]);
         std::vector<TrialTimes> made;
         for (const Trial trial : round) {
-            observed.around.progress.activity(
-                fmt::format("ablation: round {} of {}, {}", r, rounds,
-                            kTrialNames[static_cast<std::size_t>(trial)]));
+            observed.around.progress.activity(fmt::format("ablation: round {} of {}, {}", r, rounds,
+                                                          kTrialNames[base::number_of(trial)]));
             made.push_back(trials.make(trial));
             // A stop signal after the last step of the round leaves the round complete.
             const bool complete = made.size() == round.size() && made.back().all_steps();
@@ -218,7 +213,7 @@ void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials) {
     for (const auto& part : parts)
         falls.add({part.part, part.step_s, part.percent, part.samples_per_s, part.lost});
     run.tables.push_back(std::move(falls).table());
-    run.context.push_back({"training", "limit", what_limits(trials)});
+    Facts{run, "training"}("limit", what_limits(trials));
 }
 
 void add_trials(results::Run& run, const ObservedRun& observed,

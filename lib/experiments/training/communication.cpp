@@ -100,8 +100,7 @@ void add_overlap(results::Run& run, OverlapPairs pairs, const std::vector<StepRe
         run.measurements.push_back(of_pairs("communication_hidden_s", found.hidden, n));
     run.measurements.push_back(of_pairs(vocabulary::kOverlap, found.overlap, n, found.ci));
     run.measurements.push_back(of_pairs("overlap_balance", found.balance, n));
-    if (!found.why_none.empty())
-        run.context.push_back({"communication", "no_overlap", found.why_none});
+    if (!found.why_none.empty()) Facts{run, "communication"}("no_overlap", found.why_none);
 }
 
 namespace {
@@ -162,16 +161,15 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, s
     double lost = 0;
     for (const auto& row : rows)
         if (&row != &*late) lost = std::max(lost, row.waited);
-    if (!mostly_last(static_cast<std::size_t>(late->last_times), steps, rows.size()) ||
-        lost < kNoticeableWait * medians.step)
+    if (!mostly_last(late->last_times, steps, rows.size()) || lost < kNoticeableWait * medians.step)
         return;
     const auto rank = late - rows.begin();
-    run.context.push_back({"communication", "late_rank", fmt::to_string(rank)});
+    Facts{run, "communication"}("late_rank", rank);
     const bool all = steps == seen;
     run.warnings.push_back(fmt::format(
         "rank {} on {} arrived last in {} of {}{} steps{}, and other ranks waited up to {:.1f} ms "
         "per step for it; {}",
-        rank, hosts[static_cast<std::size_t>(rank)], late->last_times, all ? "" : "the ", steps,
+        rank, hosts[rank], late->last_times, all ? "" : "the ", steps,
         all ? "" : fmt::format(" analysed (of {})", seen), 1e3 * lost,
         late->excess > 0 ? fmt::format("its {} phase takes {:.1f} ms longer than on other ranks",
                                        late->phase, 1e3 * late->excess)
@@ -183,10 +181,8 @@ void add_waiting(results::Run& run, const std::vector<StepAnalysis>& analyses, s
 // The chance that some rank comes last in `times` of the steps or more is at most ranks x
 // P(Bin(steps, 1/ranks) >= times).
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks) {
-    if (steps < kFewestSteps ||
-        static_cast<double>(times) < kMostlyLast * static_cast<double>(steps))
-        return false;
-    const auto all = static_cast<double>(ranks);
+    if (steps < kFewestSteps || base::real(times) < kMostlyLast * base::real(steps)) return false;
+    const auto all = base::real(ranks);
     return steps - times < stats::binomial_rank(steps, 1 - 1 / all, kByLuck / all).k;
 }
 
@@ -232,15 +228,14 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
                                                    step.backward_begin, own_backward_end(step));
         }
     }
-    result.last_rank = static_cast<std::size_t>(
-        std::min_element(result.wait.begin(), result.wait.end()) - result.wait.begin());
+    result.last_rank = std::ranges::min_element(result.wait) - result.wait.begin();
     return result;
 }
 
 void add_reductions(results::Run& run, const SampledSteps& mine, const Buckets& sums,
                     const StepMedians& medians, comm::Communicator& control) {
     const auto count = [&run](const char* name, std::size_t value) {
-        run.measurements.push_back(one_column(name, "run", "none", {static_cast<double>(value)}));
+        run.measurements.push_back(one_column(name, "run", "none", {base::real(value)}));
     };
     count("collectives_per_step", sums.bytes.size());
     count("reduced_bytes_per_step", std::reduce(sums.bytes.begin(), sums.bytes.end()));
@@ -251,8 +246,8 @@ void add_reductions(results::Run& run, const SampledSteps& mine, const Buckets& 
     if (analyses.empty()) return;
     add_reductions_table(run, analyses, sums);
     if (analyses.size() < mine.seen())
-        run.context.push_back({"communication", "steps_looked_at",
-                               fmt::format("{} of {}", analyses.size(), mine.seen())});
+        Facts{run, "communication"}("steps_looked_at",
+                                    fmt::format("{} of {}", analyses.size(), mine.seen()));
     add_waiting(run, analyses, mine.seen(), medians,
                 comm::gather_texts(control, host::host_name()));
 }
@@ -282,8 +277,7 @@ std::string why_none(const OverlapEstimate& estimate, double overlap, const stat
     if (!lies_in(estimate.balance, kAgreement))
         return fmt::format(
             "the times of transfers and of steps disagree (balance {:.2f}, allowed {} to {}); "
-            "measure on a "
-            "quieter machine or with more --overlap-steps",
+            "measure on a quieter machine or with more --overlap-steps",
             estimate.balance, kAgreement.low, kAgreement.high);
     const auto measured = fmt::format("the pairs of steps give {} ({} to {})", percent(overlap),
                                       percent(ci.low), percent(ci.high));

@@ -24,18 +24,19 @@ std::string number(double value) {
 }  // namespace
 
 train::LrSettings settle_learning_rate(TrainingSettings& settings, const CommonSettings& common) {
-    const auto shape = train::lr_shape_named(*settings.lr_schedule);
+    const auto shape = base::named<train::LrShape>(train::kLrShapes, *settings.lr_schedule).value();
     if (train::is_cosine(shape) && settings.steps)
         settle(settings.lr_total_steps, *settings.steps + common.warmup.value_or(0));
-    return {.shape = shape,
-            .scaling = train::lr_scaling_named(*settings.lr_scaling),
-            .lr = *settings.lr,
-            .end_lr = settings.end_lr,
-            .gamma = *settings.gamma,
-            .global_batch = *settings.global_batch_size,
-            .base_batch = *settings.base_batch_size,
-            .warmup_steps = *settings.lr_warmup_steps,
-            .total_steps = settings.lr_total_steps.value_or(0)};
+    return {
+        .shape = shape,
+        .scaling = base::named<train::LrScaling>(train::kLrScalings, *settings.lr_scaling).value(),
+        .lr = *settings.lr,
+        .end_lr = settings.end_lr,
+        .gamma = *settings.gamma,
+        .global_batch = *settings.global_batch_size,
+        .base_batch = *settings.base_batch_size,
+        .warmup_steps = *settings.lr_warmup_steps,
+        .total_steps = settings.lr_total_steps.value_or(0)};
 }
 
 void settle_lr_total(TrainingSettings& all, train::LrSettings& settings, std::int64_t samples,

@@ -22,13 +22,6 @@ std::vector<std::unique_ptr<StepObserver>> make_observers(ObservedRun& observed)
     return observers;
 }
 
-// Returns the updates made by the runs that this one resumes. Steps that the loss scaler skipped
-// (the checkpoint has their number) do not advance the learning rate.
-std::int64_t updates_before(const ObservedRun& observed) {
-    const auto* const scaler = observed.steps.scaler();
-    return observed.schedule.first - (scaler == nullptr ? 0 : scaler->skipped());
-}
-
 }  // namespace
 
 TrainingLoop::TrainingLoop(ObservedRun& observed)
@@ -37,7 +30,10 @@ TrainingLoop::TrainingLoop(ObservedRun& observed)
     train::broadcast_parameters(observed.model, observed.control);
     if (observed.checkpoint != nullptr)
         observed.checkpoint->restore(observed.model, observed.steps);
-    updates_ = updates_before(observed);
+    // The checkpoint's scaler knows how many steps of resumed runs were skipped, which do not count
+    // for the learning rate.
+    const auto* const scaler = observed.steps.scaler();
+    updates_ = observed.schedule.first - (scaler == nullptr ? 0 : scaler->skipped());
     stop_if_asked(observed.control, "before the first step; nothing was measured");
     observed.model.train();
     base::in_step = true;  // their check of the first gradient takes as long as a step
@@ -49,24 +45,20 @@ void TrainingLoop::run() {
     if (observed_.end.failed) return;
     const auto& schedule = observed_.schedule;
     observed_.steps.plan(schedule.first, schedule.total);
-    observed_.made.reserve(
-        static_cast<std::size_t>(std::min(schedule.total - schedule.first, kMostReserved)));
+    observed_.made.reserve(std::min(schedule.total - schedule.first, kMostReserved));
     observed_.control.barrier();
     observed_.around.started("checks before the first step");
     observed_.end.start_clock();
     for (std::int64_t step = schedule.first; step < schedule.total; ++step) {
         observed_.around.progress.activity("training");
-        if (step == schedule.first + schedule.warmup) begin_counting();
+        if (step == schedule.first + schedule.warmup) {
+            observed_.around.counting.begins();
+            observed_.control.barrier();  // sampling the hosts' use can delay one rank
+        }
         make_step(step);
         if (!goes_on(observed_.made.back())) break;
     }
     observed_.around.counting.ends();
-}
-
-// Sampling the hosts' use can delay one rank; the barrier keeps that wait out of the step times.
-void TrainingLoop::begin_counting() {
-    observed_.around.counting.begins();
-    observed_.control.barrier();
 }
 
 void TrainingLoop::make_step(std::int64_t step) {

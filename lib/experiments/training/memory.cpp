@@ -9,6 +9,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "experiments/shared/measurements.hpp"
 #include "experiments/training/options.hpp"
 #include "host/topology.hpp"
 #include "nn/outline.hpp"
@@ -206,11 +207,9 @@ double needed_memory(TrainingOptions& options) {
 
 void add_memory(results::Run& run, const TrainingOptions& options) {
     if (!options.memory) return;
-    const auto add = [&run](const char* key, std::int64_t bytes) {
-        run.context.push_back({"training", key, fmt::format("{}", bytes)});
-    };
-    add("memory_fixed_bytes", options.memory->first);
-    add("memory_bytes_per_sample", options.memory->second);
+    const Facts fact{run, "training"};
+    fact("memory_fixed_bytes", options.memory->first);
+    fact("memory_bytes_per_sample", options.memory->second);
 }
 
 }  // namespace ranklab::experiments

@@ -114,9 +114,7 @@ struct ObservedRun {
         return std::max<std::int64_t>(0, step + 1 - schedule.first - schedule.warmup);
     }
     /// Number of recorded steps that are warm-up.
-    std::size_t warmup_rows() const {
-        return std::min(static_cast<std::size_t>(schedule.warmup), made.size());
-    }
+    std::size_t warmup_rows() const { return std::min<std::size_t>(schedule.warmup, made.size()); }
     /// Whether a checkpoint is due after `step`: every --checkpoint-every steps (by default at each
     /// epoch's end), before an evaluation, which takes long, and after the last step.
     bool saves_after(std::int64_t step, bool last) const {
@@ -188,7 +186,6 @@ class TrainingLoop {
     void fill(results::Run& run) const;
 
   private:
-    void begin_counting();
     void make_step(std::int64_t step);
     bool goes_on(const MadeStep& made);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/numbers.hpp"
@@ -165,9 +166,7 @@ Input settle_input(TrainingSettings& settings) {
     if (!model.from_file) settle(size_setting(settings), model.input.usual_size());
     settle(settings.workers, model.defaults.workers);
     if (settings.input == "io-only") settings.overlap_steps = 0;  // no communication to overlap
-    return settings.input == "real"        ? Input::real
-           : settings.input == "synthetic" ? Input::synthetic
-                                           : Input::io_only;
+    return base::named<Input>(std::array{"real", "synthetic", "io-only"}, settings.input).value();
 }
 
 void settle_model_defaults(TrainingSettings& settings) {
@@ -254,12 +253,6 @@ void settle_length(TrainingSettings& settings, CommonSettings& common) {
     if (settings.target_ci) static_cast<void>(measure::parse_target(*settings.target_ci));
 }
 
-train::Compression compression_of(const TrainingSettings& settings) {
-    return settings.compress == "fp16"   ? train::Compression::fp16
-           : settings.compress == "bf16" ? train::Compression::bf16
-                                         : train::Compression::none;
-}
-
 std::optional<StepWindow> parse_window(const TrainingSettings& settings) {
     if (!settings.trace_window) return std::nullopt;
     if (!settings.trace && !settings.nvtx)
@@ -331,11 +324,10 @@ std::optional<Delay> parse_delay(const std::string& text, int world_size) {
     const auto parts = base::split(text, ':');
     if (parts.size() == 3) {
         const auto rank = base::number_in<int>(parts[0]);
-        const auto phase = std::ranges::find(base::kPhaseNames, parts[1]);
+        const auto phase = base::named<base::Phase>(base::kPhaseNames, parts[1]);
         const auto ms = base::number_in<double>(parts[2]);
-        if (rank && *rank >= 0 && *rank < world_size && phase != base::kPhaseNames.end() && ms &&
-            *ms >= 0 && *ms <= kMostMs)
-            return Delay{*rank, static_cast<base::Phase>(phase - base::kPhaseNames.begin()), *ms};
+        if (rank && *rank >= 0 && *rank < world_size && phase && ms && *ms >= 0 && *ms <= kMostMs)
+            return Delay{*rank, *phase, *ms};
     }
     throw base::OptionError(fmt::format(
         "--inject-delay {}: give RANK:PHASE:MS with a rank below {}, a phase of {}, and at most "
@@ -369,8 +361,8 @@ options::Schema training_schema() {
             "backend", names_of(comm::backends()),
             {{"gpu-memory", those(comm::backends(),
                                   [](auto& one) { return one.memory == comm::Memory::device; })}})
-        .offer("lr-schedule", train::lr_shape_names())
-        .offer("lr-scaling", train::lr_scaling_names());
+        .offer("lr-schedule", {train::kLrShapes.begin(), train::kLrShapes.end()})
+        .offer("lr-scaling", {train::kLrScalings.begin(), train::kLrScalings.end()});
 }
 
 TrainingOptions settle_training(const options::Options& given, const CommonSettings& common,
@@ -383,7 +375,8 @@ TrainingOptions settle_training(const options::Options& given, const CommonSetti
     all.is_first_look = !all.settings.steps && !all.settings.epochs && !all.settings.ablation;
     settle_all(all, world_size);
     given.check_relations(all.settings, all.common);
-    all.compression = compression_of(all.settings);
+    constexpr std::array kCompressions{"none", "fp16", "bf16"};
+    all.compression = base::named<train::Compression>(kCompressions, all.settings.compress).value();
     all.outline = outline_of(all);
     if (all.settings.flops_per_token || all.settings.peak_tflops)
         nn::settle_mfu(all.outline, all.settings.flops_per_token);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/named.hpp"
 #include "base/phase.hpp"
 #include "data/dataset.hpp"
 #include "data/loader.hpp"
@@ -65,9 +66,11 @@ struct TrainingOptions {
     std::optional<Delay> delay;
     std::optional<StepWindow> trace_window;
 
-    std::uint64_t seed() const { return static_cast<std::uint64_t>(common.seed); }
+    std::uint64_t seed() const { return common.seed; }
     bool on_gpu() const { return settings.device == "cuda"; }
-    train::Precision precision() const { return train::precision_named(settings.precision); }
+    train::Precision precision() const {
+        return base::named<train::Precision>(train::kPrecisions, settings.precision).value();
+    }
     torch::Dtype parameter_type() const { return train::parameter_type(precision()); }
     nn::Ops ops() const {
         return settings.ops == "libtorch" ? nn::Ops::libtorch : nn::Ops::ranklab;

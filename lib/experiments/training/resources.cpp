@@ -32,7 +32,7 @@ bool is_short_of_ranks(const TrainingOptions& options, int world_size) {
 int own_cores(const comm::Communicator& control) {
     const int cores = host::cores_in(host::cpuset());
     const int ranks = std::max(1, control.local_size());
-    std::vector<int> all(static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF))));
+    std::vector<int> all(std::max(1L, ::sysconf(_SC_NPROCESSORS_CONF)));
     std::iota(all.begin(), all.end(), 0);
     const bool bound = cores * ranks <= host::cores_in(all);
     const double allowed = host::least_limit(host::cpu_quota()).value_or(cores * ranks) / ranks;
@@ -81,10 +81,9 @@ TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& 
 }
 
 void check_resources(const TrainingOptions& options, const RunContext& around) {
-    comm::all_or_throw(around.control, [&] {
-        if (around.control.rank() == 0 && is_short_of_ranks(options, around.control.world_size()))
-            throw base::OptionError("this configuration is " +
-                                    made_for_note(options, around.control.world_size()));
+    comm::on_root(around.control, [&, ranks = around.control.world_size()] {
+        if (is_short_of_ranks(options, ranks))
+            throw base::OptionError("this configuration is " + made_for_note(options, ranks));
     });
 }
 

@@ -97,9 +97,8 @@ measure::Schedule plan_steps(TrainingOptions& options, const RunContext& around,
     const auto accumulate = options.settings.accumulate;
     const auto schedule = schedule_of(options, (batches_per_epoch + accumulate - 1) / accumulate);
     settle_lr_total(options.settings, options.rate, samples, schedule.total);
-    comm::all_or_throw(around.control, [&] {
-        if (around.control.rank() == 0)
-            check_rates(options.rate, schedule.total - 1, schedule.epoch_of(schedule.total - 1));
+    comm::on_root(around.control, [&] {
+        check_rates(options.rate, schedule.total - 1, schedule.epoch_of(schedule.total - 1));
     });
     return schedule;
 }
@@ -160,24 +159,23 @@ void add_facts(results::Run& run, const TrainingSteps& steps) {
     if (const auto* const replicas = steps.replicas(); replicas != nullptr)
         add_replicas(run, *replicas);
     if (const auto* const scaler = steps.scaler(); scaler != nullptr) {
-        run.context.push_back({"training", "loss_scale", fmt::format("{}", scaler->scale())});
-        run.context.push_back({"training", "skipped_steps", fmt::format("{}", scaler->skipped())});
+        const Facts fact{run, "training"};
+        fact("loss_scale", scaler->scale());
+        fact("skipped_steps", scaler->skipped());
     }
 }
 
 void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& model,
                const std::string& structure) {
-    const auto fact = [&run](const char* key, const std::string& value) {
-        run.context.push_back({"training", key, value});
-    };
-    run.context.push_back({"libraries", "libtorch", TORCH_VERSION});
-    run.context.push_back({"libraries", "libtorch_cpu_capability", at::get_cpu_capability()});
-    fact("parameters", fmt::format("{}", nn::parameter_count(model)));
+    const Facts library{run, "libraries"}, fact{run, "training"};
+    library("libtorch", TORCH_VERSION);
+    library("libtorch_cpu_capability", at::get_cpu_capability());
+    fact("parameters", nn::parameter_count(model));
     if (!structure.empty()) fact("structure", structure);
     fact("data_origin", data.origin);
-    fact("train_samples", fmt::format("{}", data.train->size()));
-    fact("test_samples", fmt::format("{}", data.test->size()));
-    fact("intra_op_threads", fmt::format("{}", at::get_num_threads()));
+    fact("train_samples", data.train->size());
+    fact("test_samples", data.test->size());
+    fact("intra_op_threads", at::get_num_threads());
 }
 
 // Adds what the run's catalogue entries do, for reports that do not know the entries.
@@ -229,8 +227,7 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
     around.started("checkpoints");
     // Ranks draw different numbers (dropout). Rank 0 draws the numbers that a run of one rank
     // draws.
-    if (const auto rank = static_cast<std::uint64_t>(control.rank()); rank > 0)
-        torch::manual_seed(options.seed() + rank);
+    if (control.rank() > 0) torch::manual_seed(options.seed() + control.rank());
 
     TrainingSteps steps({.options = options,
                          .data = data,
@@ -285,15 +282,6 @@ results::Run make_training_run(TrainingOptions options, const RunContext& around
 
 namespace {
 
-// Returns settings that depend on the number of samples, which is unknown before the data is read.
-std::vector<std::string> open_until_the_data(const TrainingOptions& options) {
-    std::vector<std::string> open;
-    if (!options.common.warmup) open.emplace_back("warmup");
-    if (train::is_cosine(options.rate.shape) && options.rate.total_steps == 0)
-        open.emplace_back("lr-total-steps");
-    return open;
-}
-
 std::vector<results::Setting> facts_of(const TrainingOptions& options, int world_size) {
     const auto& outline = options.outline;
     const auto& settings = options.settings;
@@ -307,7 +295,11 @@ std::vector<results::Setting> facts_of(const TrainingOptions& options, int world
         {"learning-rate", lr_text(options.rate), false},
         {"ranks", fmt::format("{}", world_size), true}};
     if (outline.flops_per_token > 0) facts.push_back({"note", outline.mfu_formula, false});
-    if (const auto open = open_until_the_data(options); !open.empty())
+    std::vector<std::string> open;  // settings that depend on the number of samples
+    if (!options.common.warmup) open.emplace_back("warmup");
+    if (train::is_cosine(options.rate.shape) && options.rate.total_steps == 0)
+        open.emplace_back("lr-total-steps");
+    if (!open.empty())
         facts.push_back({"settled-when-the-data-is-read", base::join(open, ", "), false});
     if (options.is_first_look)
         facts.push_back({"note",
@@ -359,10 +351,8 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
             .uses_gpus = settled.on_gpu(),
             .rehearse =
                 [settled](auto& of_job) {
-                    comm::all_or_throw(of_job, [&] {
-                        if (settled.settings.buckets && of_job.rank() == 0)
-                            write_bucket_file(settled);
-                    });
+                    if (settled.settings.buckets)
+                        comm::on_root(of_job, [&] { write_bucket_file(settled); });
                 },
             // After a stop signal the run ends early and says so; before the first step, throws
             // base::Interrupted.

@@ -131,7 +131,8 @@ ComputeDevice::ComputeDevice(const TrainingSettings& settings, comm::Communicato
 
 std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model,
                                     const TrainingSettings& settings, torch::Device device) {
-    const auto precision = train::precision_named(settings.precision);
+    const auto precision =
+        base::named<train::Precision>(train::kPrecisions, settings.precision).value();
     // A single to(device, type) would make integers (BatchNorm's counts) floating-point.
     model->to(train::parameter_type(precision));
     if (!device.is_cpu()) model->to(device);

@@ -37,9 +37,9 @@ std::unique_ptr<train::LayerProfile> make_layer_profile(const StepParts& parts,
 
 // The ids of OpenMP's threads, which LibTorch keeps; the calling thread is the first.
 std::vector<pid_t> compute_threads() {
-    std::vector<pid_t> ids(static_cast<std::size_t>(at::get_num_threads()));
+    std::vector<pid_t> ids(at::get_num_threads());
     at::parallel_for(0, std::ssize(ids), 1, [&](std::int64_t begin, std::int64_t end) {
-        for (auto i = begin; i < end; ++i) ids[static_cast<std::size_t>(i)] = ::gettid();
+        for (auto i = begin; i < end; ++i) ids[i] = ::gettid();
     });
     return ids;
 }
@@ -57,7 +57,7 @@ std::unique_ptr<train::BufferSync> make_buffer_sync(const StepParts& parts, cons
 
 // The GPUs `first`, `first` + 1, ...: mode dp has one rank, and `first` is its GPU.
 std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t count) {
-    std::vector<torch::Device> devices(static_cast<std::size_t>(count), first);
+    std::vector<torch::Device> devices(count, first);
     if (first.is_cpu()) return devices;
     for (std::size_t r = 0; r < devices.size(); ++r)
         devices[r].set_index(static_cast<c10::DeviceIndex>(first.index() + static_cast<int>(r)));
@@ -154,8 +154,7 @@ std::unique_ptr<train::Stepper> TrainingSteps::make_stepper() {
 
 std::vector<torch::Device> TrainingSteps::gpus() const {
     if (parts_.device.is_cpu()) return {};
-    return replica_devices(
-        parts_.device, replicas_ == nullptr ? 1 : static_cast<std::int64_t>(replicas_->count()));
+    return replica_devices(parts_.device, replicas_ == nullptr ? 1 : replicas_->count());
 }
 
 std::vector<base::Phase> TrainingSteps::phases() const {
@@ -170,8 +169,7 @@ std::vector<data::Draw> TrainingSteps::draws_of(data::Sampler& sampler, std::int
     const std::int64_t per_epoch = sampler.steps_per_epoch();
     if (sampler.epoch() != batch / per_epoch) sampler.set_epoch(batch / per_epoch);
     auto draws = sampler.draws(batch % per_epoch);
-    return replicas_ == nullptr ? draws
-                                : data::dealt(draws, static_cast<std::int64_t>(replicas_->count()));
+    return replicas_ == nullptr ? draws : data::dealt(draws, replicas_->count());
 }
 
 // Batches are counted over epochs. An epoch's last step may have fewer micro-batches.
@@ -286,11 +284,10 @@ StepReductions TrainingSteps::reductions() const {
     };
     const auto backward = recorder_.last(base::Phase::backward);
     StepReductions step{seconds(backward.begin), seconds(backward.end), {}};
-    for (const auto& stamp : sync_->stamps()) {
+    for (const auto& stamp : sync_->stamps())
         if (stamp.end != train::Clock::time_point())  // unknown to the host on a GPU
             step.reductions.push_back({seconds(stamp.ready), seconds(stamp.start),
                                        seconds(stamp.moving), seconds(stamp.end)});
-    }
     return step;
 }
 

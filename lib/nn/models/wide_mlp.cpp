@@ -1,5 +1,9 @@
 #include <torch/nn/modules/linear.h>
 
+#include <array>
+#include <string>
+#include <vector>
+
 #include "nn/model.hpp"
 
 namespace ranklab::nn {
@@ -13,24 +17,20 @@ class WideMlp final : public Model {
         require_width(config.width, 4096, "wide-mlp");
         const std::int64_t width = 4096 / config.width;
         const auto& in = config.input;
-        fc1_ = register_module("fc1", torch::nn::Linear(in.channels * in.height * in.width, width));
-        fc2_ = register_module("fc2", torch::nn::Linear(width, width));
-        fc3_ = register_module("fc3", torch::nn::Linear(width, width));
-        fc4_ = register_module("fc4", torch::nn::Linear(width, in.classes));
+        const std::array sizes{in.channels * in.height * in.width, width, width, width, in.classes};
+        for (std::size_t i = 1; i < sizes.size(); ++i)
+            layers_.push_back(register_module("fc" + std::to_string(i),
+                                              torch::nn::Linear(sizes[i - 1], sizes[i])));
     }
 
     torch::Tensor forward(const torch::Tensor& images) override {
-        auto x = fc1_->forward(images.flatten(1)).relu_();
-        x = fc2_->forward(x).relu_();
-        x = fc3_->forward(x).relu_();
-        return torch::log_softmax(fc4_->forward(x), 1);
+        auto x = layers_.front()->forward(images.flatten(1));
+        for (std::size_t i = 1; i < layers_.size(); ++i) x = layers_[i]->forward(x.relu_());
+        return torch::log_softmax(x, 1);
     }
 
   private:
-    torch::nn::Linear fc1_{nullptr};
-    torch::nn::Linear fc2_{nullptr};
-    torch::nn::Linear fc3_{nullptr};
-    torch::nn::Linear fc4_{nullptr};
+    std::vector<torch::nn::Linear> layers_;
 };
 
 }  // namespace

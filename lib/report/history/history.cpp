@@ -44,7 +44,7 @@ Names measurements_of(const HistoryQuery& query) {
 Frame table_of(const model::ChosenRuns& chosen, const HistoryQuery& query) {
     Frame runs;
     const model::GroupQuery no_keys;
-    chosen.visit(results::Detail::summaries, [&](const results::Run& run) {
+    chosen.visit(results::Detail::row, [&](const results::Run& run) {
         model::add_run(runs, no_keys, run);
         runs.put({.name = kStarted}, run.started_utc);
         for (const auto& [section, key, value] : run.context)

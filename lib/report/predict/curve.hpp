@@ -39,10 +39,9 @@ struct Prediction {
     /// code of a refusal, whose sentence is the row's caveat.
     Frame frame = {};
     forecast::Scaling scaling = forecast::Scaling::strong;
-    /// The command that narrows the farthest forecast most per rank-hour, or ""; the most ranks
-    /// that it or the remedy of a refusal starts, and the interval expected after it.
+    /// The command that narrows the farthest forecast most per rank-hour, or ""; and the interval
+    /// expected after it.
     std::string next = {};
-    double next_ranks = 0;
     stats::Interval after = {};
 };
 

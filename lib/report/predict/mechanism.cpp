@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <ranges>
 #include <set>
 #include <tuple>
@@ -296,42 +295,20 @@ Frame frame_of(const std::vector<MechanismForecast>& forecasts) {
     Frame frame{.title = "Forecast of a step, by simulating it"};
     if (const auto& work = forecasts.back().work; !work.empty()) frame.title += ": " + work;
     frame.columns = columns_of(
-        "ranks* | batch_size batch | step_time_s+- [s] step | compute_s [s] computing | exposed_s "
-        "[s] exposed | allreduce");
+        "ranks* | what* | step_time_s+- [s] step | batch_size batch | compute_s [s] computing | "
+        "exposed_s [s] exposed | allreduce");
     for (const auto& one : forecasts) {
-        auto& [cells, caveats, members] = frame.rows.emplace_back(Row{
-            {one.ranks, one.batch, Cell(one.step_s, one.range), one.compute_s, one.exposed_s()}});
-        if (!one.refused()) cells.emplace_back(name_of(one.algorithm));
+        auto& [cells, caveats, members] = frame.rows.emplace_back(
+            Row{{one.ranks, one.refused() ? name_of(one.refusal.why) : "forecast",
+                 Cell(one.step_s, one.range), one.batch, one.compute_s, one.step_s - one.compute_s,
+                 one.refused() ? "" : name_of(one.algorithm)}});
         if (const auto said = one.refused() ? sentence(one.refusal) : one.held; !said.empty())
             caveats.push_back({CaveatKind::said, said});
         for (const auto& note : one.notes) caveats.push_back({CaveatKind::said, note});
     }
-    frame.drop_empty_columns();
-    if (frame.find("step_time_s") < frame.columns.size())
-        frame.notes.emplace_back(
-            "step: simulated, times what the nearest run took over its simulation; low .. high "
-            "spans the runs' spread and the algorithms that MPI may choose");
+    if (frame.has_numbers(frame.find("step_time_s")))
+        frame.notes = {"step: simulated, times what the nearest run took over its simulation"};
     return frame;
-}
-
-std::string json_of(const std::vector<MechanismForecast>& forecasts) {
-    auto all = nlohmann::ordered_json::array();
-    for (const auto& one : forecasts)
-        all.push_back({{"ranks", one.ranks},
-                       {"work", one.work},
-                       {"batch_size", one.batch},
-                       {"value", one.step_s},
-                       {"low", one.range.low},
-                       {"high", one.range.high},
-                       {"compute_s", one.compute_s},
-                       {"exposed_s", one.exposed_s()},
-                       {"allreduce", name_of(one.algorithm)},
-                       {"refused", one.refused()},
-                       {"reason", one.refused() ? sentence(one.refusal) : ""},
-                       {"why", name_of(one.refusal.why)},
-                       {"held_against", one.held},
-                       {"notes", one.notes}});
-    return json_line({{"quantity", "step_time_s"}, {"unit", "s"}, {"forecasts", all}}) + "\n";
 }
 
 }  // namespace ranklab::report::predict

@@ -87,7 +87,6 @@ struct MechanismForecast {
     std::string held = {};  ///< the nearest measured run and its simulation, as a sentence
     std::vector<std::string> notes = {};  ///< the caveats of the runs that it rests on
 
-    double exposed_s() const { return step_s - compute_s; }
     bool refused() const { return refusal.why != Refusal::Why::none; }
 };
 
@@ -97,8 +96,7 @@ std::vector<results::Run> runs_for_mechanism(const model::ChosenRuns& chosen);
 std::vector<MechanismForecast> mechanism_forecast(std::span<const results::Run> runs,
                                                   const WhatIf& what_if,
                                                   std::span<const std::size_t> ranks, bool force);
-/// One row per rank count.
+/// One row per rank count; column `what`: "forecast" or the code of a refusal.
 Frame frame_of(const std::vector<MechanismForecast>& forecasts);
-std::string json_of(const std::vector<MechanismForecast>& forecasts);
 
 }  // namespace ranklab::report::predict

@@ -10,7 +10,6 @@
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "report/model/groups.hpp"
-#include "report/model/reference.hpp"
 #include "report/model/scaling.hpp"
 #include "report/model/values.hpp"
 #include "report/predict/curve.hpp"
@@ -77,9 +76,8 @@ void add(const base::CsvRow& row, std::map<double, CurvePoint>& points) {
 double ranks_per_node(const results::Run& run) {
     const double there = base::real(run.hosts.size());
     const auto cpus = base::number_in(run.fact(fact::kLogicalCpus));
-    const auto threads = base::number_in(run.setting(setting::kThreads));
     if (!cpus || run.setting(setting::kDevice) == "cuda") return there;
-    return std::max(there, std::floor(*cpus / std::max(1.0, threads.value_or(1))));
+    return std::max(there, std::floor(*cpus / std::max(1.0, number_of(run, setting::kThreads, 1))));
 }
 
 }  // namespace

@@ -29,21 +29,15 @@ class Adadelta final : public OptimizerWithState {
 
     void step() override {
         Lists lists;
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const torch::Tensor gradient = gradient_in_order(parameters_[i]);
-            if (!gradient.defined()) continue;
-            if (!ours_) {
-                lists.parameters.push_back(parameters_[i]);
-                lists.gradients.push_back(gradient);
-                lists.squares.push_back(square_average_[i]);
-                lists.deltas.push_back(delta_average_[i]);
-            } else if (parameters_[i].scalar_type() == torch::kDouble) {
+        each_gradient([&](std::size_t i, const torch::Tensor& gradient) {
+            if (!ours_)
+                add(i, gradient, lists);
+            else if (gradient.scalar_type() == torch::kDouble)
                 update<double>(i, gradient);
-            } else {
+            else
                 update<float>(i, gradient);
-            }
-        }
-        if (!lists.parameters.empty()) update_by_lists(lists);
+        });
+        if (!lists.empty()) update_by_lists(lists);
     }
 
   private:
@@ -51,31 +45,28 @@ class Adadelta final : public OptimizerWithState {
     static constexpr double kEps = 1e-6;
     static constexpr std::int64_t kGrain = 1 << 14;  // minimum of elements per thread
 
-    struct Lists {
-        std::vector<torch::Tensor> parameters, gradients, squares, deltas;
-    };
-
     // The formula by LibTorch's operations, in the order of torch.optim.Adadelta.
     void update_by_lists(const Lists& lists) {
         const torch::NoGradGuard no_gradients;
-        at::_foreach_mul_(lists.squares, kRho);
-        at::_foreach_addcmul_(lists.squares, lists.gradients, lists.gradients, 1 - kRho);
-        auto divisor = at::_foreach_add(lists.squares, kEps);
+        const auto &squares = lists.states[0], &deltas = lists.states[1];
+        at::_foreach_mul_(squares, kRho);
+        at::_foreach_addcmul_(squares, lists.gradients, lists.gradients, 1 - kRho);
+        auto divisor = at::_foreach_add(squares, kEps);
         at::_foreach_sqrt_(divisor);
-        auto delta = at::_foreach_add(lists.deltas, kEps);
+        auto delta = at::_foreach_add(deltas, kEps);
         at::_foreach_sqrt_(delta);
         at::_foreach_div_(delta, divisor);
         at::_foreach_mul_(delta, lists.gradients);
-        at::_foreach_mul_(lists.deltas, kRho);
-        at::_foreach_addcmul_(lists.deltas, delta, delta, 1 - kRho);
+        at::_foreach_mul_(deltas, kRho);
+        at::_foreach_addcmul_(deltas, delta, delta, 1 - kRho);
         at::_foreach_add_(lists.parameters, delta, -lr_);
     }
 
     template <class T>
     void update(std::size_t i, const torch::Tensor& gradient) {
         T* const p = parameters_[i].mutable_data_ptr<T>();
-        T* const v = square_average_[i].mutable_data_ptr<T>();
-        T* const u = delta_average_[i].mutable_data_ptr<T>();
+        T* const v = states_[0].tensors[i].mutable_data_ptr<T>();
+        T* const u = states_[1].tensors[i].mutable_data_ptr<T>();
         const T* const g = gradient.const_data_ptr<T>();
         const T lr = static_cast<T>(lr_);
         at::parallel_for(0, gradient.numel(), kGrain, [=](std::int64_t begin, std::int64_t end) {
@@ -93,8 +84,6 @@ class Adadelta final : public OptimizerWithState {
         });
     }
 
-    std::vector<torch::Tensor>& square_average_ = states_[0].tensors;
-    std::vector<torch::Tensor>& delta_average_ = states_[1].tensors;
     bool ours_;
 };
 

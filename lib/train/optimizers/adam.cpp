@@ -74,14 +74,12 @@ class Adam final : public AdamState {
     using AdamState::AdamState;
 
     void step() override {
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const torch::Tensor gradient = gradient_in_order(parameters_[i]);
-            if (!gradient.defined()) continue;
+        each_gradient([&](std::size_t i, const torch::Tensor& gradient) {
             steps_[i] += 1;
             const StepFactors factors(rule_, lr_, steps_[i].item<double>());
-            const bool wide = parameters_[i].scalar_type() == torch::kDouble;
+            const bool wide = gradient.scalar_type() == torch::kDouble;
             wide ? update<double>(i, gradient, factors) : update<float>(i, gradient, factors);
-        }
+        });
     }
 
   private:
@@ -118,9 +116,7 @@ class LibTorchAdam final : public AdamState {
 
     void step() override {
         const torch::NoGradGuard no_gradients;
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const torch::Tensor& gradient = parameters_[i].grad();
-            if (!gradient.defined()) continue;
+        each_gradient([&](std::size_t i, const torch::Tensor& gradient) {
             steps_[i] += 1;
             const StepFactors factors(rule_, lr_, steps_[i].item<double>());
             if (rule_.decay != 0) parameters_[i].mul_(rule_.kept(parameters_[i], lr_));
@@ -128,7 +124,7 @@ class LibTorchAdam final : public AdamState {
             square_average_[i].mul_(rule_.beta2).addcmul_(gradient, gradient, 1 - rule_.beta2);
             const auto divisor = (square_average_[i].sqrt() / factors.root).add_(kEps);
             parameters_[i].addcdiv_(average_[i], divisor, -factors.size);
-        }
+        });
     }
 };
 
@@ -142,30 +138,20 @@ class FusedAdam final : public AdamState {
     void step() override {
         const torch::NoGradGuard no_gradients;
         Lists decayed, others;
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const torch::Tensor gradient = gradient_in_order(parameters_[i]);
-            if (!gradient.defined()) continue;
-            auto& lists = rule_.kept(parameters_[i], 1) != 1 ? decayed : others;
-            lists.parameters.push_back(parameters_[i]);
-            lists.gradients.push_back(gradient);
-            lists.averages.push_back(average_[i]);
-            lists.squares.push_back(square_average_[i]);
-            lists.steps.push_back(steps_[i]);
-        }
+        each_gradient([&](std::size_t i, const torch::Tensor& gradient) {
+            add(i, gradient, rule_.kept(parameters_[i], 1) != 1 ? decayed : others);
+        });
         update(decayed, rule_.decay);
         update(others, 0);
     }
 
   private:
-    struct Lists {
-        std::vector<torch::Tensor> parameters, gradients, averages, squares, steps;
-    };
-
     void update(const Lists& lists, double decay) const {
-        if (lists.parameters.empty()) return;
-        at::_foreach_add_(lists.steps, 1);
-        at::_fused_adamw_(lists.parameters, lists.gradients, lists.averages, lists.squares, {},
-                          lists.steps, lr_, rule_.beta1, rule_.beta2, decay, kEps, false, false);
+        if (lists.empty()) return;
+        const auto& [averages, squares, steps] = lists.states;
+        at::_foreach_add_(steps, 1);
+        at::_fused_adamw_(lists.parameters, lists.gradients, averages, squares, {}, steps, lr_,
+                          rule_.beta1, rule_.beta2, decay, kEps, false, false);
     }
 };
 

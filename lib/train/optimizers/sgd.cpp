@@ -28,20 +28,14 @@ class Sgd final : public SgdState {
 
     void step() override {
         const torch::NoGradGuard no_gradients;
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const torch::Tensor& gradient = parameters_[i].grad();
-            if (!gradient.defined()) continue;
-            if (momentum_ != 0) advance(buffers_[i], gradient);
-            parameters_[i].add_(momentum_ != 0 ? buffers_[i] : gradient, -lr_);
-        }
-    }
-
-  private:
-    void advance(torch::Tensor& buffer, const torch::Tensor& gradient) const {
-        if (buffer.defined())
-            buffer.mul_(momentum_).add_(gradient);
-        else
-            buffer = gradient.clone();
+        each_gradient([&](std::size_t i, const torch::Tensor& gradient) {
+            auto& buffer = buffers_[i];
+            if (momentum_ != 0 && buffer.defined())
+                buffer.mul_(momentum_).add_(gradient);
+            else if (momentum_ != 0)
+                buffer = gradient.clone();
+            parameters_[i].add_(momentum_ != 0 ? buffer : gradient, -lr_);
+        });
     }
 };
 
@@ -54,31 +48,22 @@ class FusedSgd final : public SgdState {
     // get a separate call.
     void step() override {
         const torch::NoGradGuard no_gradients;
-        Lists going;
-        Lists beginning;
-        for (std::size_t i = 0; i < parameters_.size(); ++i) {
-            const torch::Tensor gradient = gradient_in_order(parameters_[i]);
-            if (!gradient.defined()) continue;
-            Lists& lists = momentum_ == 0 || buffers_[i].defined() ? going : beginning;
-            lists.parameters.push_back(parameters_[i]);
-            lists.gradients.push_back(gradient);
-            if (momentum_ == 0) continue;
-            if (!buffers_[i].defined()) buffers_[i] = torch::empty_like(parameters_[i]);
-            lists.buffers.push_back(buffers_[i]);
-        }
+        Lists going, beginning;
+        each_gradient([&](std::size_t i, const torch::Tensor& gradient) {
+            const bool begins = momentum_ != 0 && !buffers_[i].defined();
+            if (begins) buffers_[i] = torch::empty_like(parameters_[i]);
+            add(i, gradient, begins ? beginning : going);
+        });
         update(going, false);
         update(beginning, true);
     }
 
   private:
-    struct Lists {
-        std::vector<torch::Tensor> parameters, gradients, buffers;
-    };
-
     void update(const Lists& lists, bool first) {
-        if (lists.parameters.empty()) return;
-        at::_fused_sgd_(lists.parameters, lists.gradients, lists.buffers, 0.0, momentum_, lr_, 0.0,
-                        false, false, first);
+        if (lists.empty()) return;
+        const auto buffers = momentum_ != 0 ? at::TensorList(lists.states[0]) : at::TensorList();
+        at::_fused_sgd_(lists.parameters, lists.gradients, buffers, 0.0, momentum_, lr_, 0.0, false,
+                        false, first);
     }
 };
 

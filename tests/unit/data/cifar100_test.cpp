@@ -1,4 +1,4 @@
-#include "data/formats/cifar100.hpp"
+#include "data/sources/cifar100.hpp"
 
 #include <gtest/gtest.h>
 
@@ -83,8 +83,8 @@ TEST_F(Cifar100, IsFoundInTheFolderOrBelowIt) {
         return find_image_folder({.what = "CIFAR-100",
                                   .usual = "/nowhere",
                                   .below = {"", "cifar-100-binary"},
-                                  .file = "train.bin",
-                                  .how_to_get = "get it"},
+                                  .how_to_get = "get it",
+                                  .file = "train.bin"},
                                  directory);
     };
     std::filesystem::create_directory(folder_ / "cifar-100-binary");

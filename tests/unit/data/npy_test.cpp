@@ -1,4 +1,4 @@
-#include "data/formats/npy.hpp"
+#include "data/sources/npy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "base/error.hpp"
-#include "data/volumes.hpp"
+#include "data/sources/cosmology.hpp"
 #include "temp_folder.hpp"
 #include "thrown_sentence.hpp"
 #include "volume_files.hpp"

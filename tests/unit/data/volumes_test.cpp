@@ -1,4 +1,4 @@
-#include "data/volumes.hpp"
+#include "data/sources/cosmology.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

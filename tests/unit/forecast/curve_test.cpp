@@ -55,6 +55,8 @@ TEST(Curve, NodesAreToldOrUnknown) {
     EXPECT_EQ(inside.nodes, 1);
     EXPECT_EQ(across.nodes, 4);
     EXPECT_LT(width(inside.estimate.interval), width(unknown.estimate.interval));
+    // The largest point may have filled the first node: a step of 1.4 after it is no surprise.
+    EXPECT_GT(unknown.estimate.interval.high, 1.4 * (1 / 32. + 0.01));
     EXPECT_LT(inside.estimate.time_s, across.estimate.time_s);
     const auto first = forecast_at(points, Scaling::strong, 16, 8);
     EXPECT_EQ(first.widest, Doubt::crossing);
@@ -66,13 +68,15 @@ TEST(Curve, NodesAreToldOrUnknown) {
     EXPECT_EQ(forecast_at(told, Scaling::strong, 64).nodes, 8);
 }
 
-// One point beyond the node tells most of what a crossing costs.
+// One point beyond the node narrows the forecast, least if the step there may as well be a curve.
 TEST(Curve, OnePointBeyondTheNodeNarrowsTheCrossing) {
     for (const double step : {1.02, 1.2, 1.5}) {
         const auto before = forecast_at(amdahl_points({1, 2, 4, 8}), Scaling::strong, 32, 8),
                    after = forecast_at(amdahl_points({1, 2, 4, 8, 16}, step, 8), Scaling::strong,
                                        32, 8);
-        EXPECT_LT(width(after.estimate.interval), 0.8 * width(before.estimate.interval)) << step;
+        EXPECT_LT(width(after.estimate.interval),
+                  (step < 1.5 ? 0.8 : 0.95) * width(before.estimate.interval))
+            << step;
         EXPECT_LT(after.estimate.interval.low, (1 / 32. + 0.01) * step) << step;
         EXPECT_GT(after.estimate.interval.high, (1 / 32. + 0.01) * step) << step;
     }

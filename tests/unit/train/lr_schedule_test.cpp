@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/named.hpp"
 
 namespace ranklab::train {
 namespace {
@@ -198,12 +199,11 @@ TEST(LrSchedule, RefusesACosineOverNoSteps) {
 }
 
 TEST(LrSchedule, KnowsItsNames) {
-    EXPECT_EQ(lr_shape_named("cosine-published"), LrShape::cosine_published);
-    EXPECT_EQ(lr_scaling_named("linear"), LrScaling::linear);
-    for (const auto& name : lr_shape_names())
-        EXPECT_EQ(is_cosine(lr_shape_named(name)), name[0] == 'c');
-    EXPECT_THROW(static_cast<void>(lr_shape_named("sine")), base::OptionError);
-    EXPECT_THROW(static_cast<void>(lr_scaling_named("root")), base::OptionError);
+    EXPECT_EQ(base::named<LrShape>(kLrShapes, "cosine-published"), LrShape::cosine_published);
+    EXPECT_EQ(base::named<LrScaling>(kLrScalings, "linear"), LrScaling::linear);
+    for (const auto& name : kLrShapes)
+        EXPECT_EQ(is_cosine(base::named<LrShape>(kLrShapes, name).value()), name[0] == 'c');
+    EXPECT_EQ(base::named<LrShape>(kLrShapes, "sine"), std::nullopt);
 }
 
 }  // namespace

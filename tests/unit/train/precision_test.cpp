@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/named.hpp"
 #include "base/pack.hpp"
 #include "measure/samples.hpp"
 #include "thrown_sentence.hpp"
@@ -55,12 +56,11 @@ class Product final : public nn::Model {
 
 // ---- precision
 
-TEST(Precision, TakesItsNamesAndRefusesOthers) {
-    EXPECT_EQ(precision_named("bf16"), Precision::bf16);
+TEST(Precision, HasNamesAndAParameterType) {
+    EXPECT_EQ(base::named<Precision>(kPrecisions, "bf16"), Precision::bf16);
+    EXPECT_EQ(base::named<Precision>(kPrecisions, "fp8"), std::nullopt);
     EXPECT_EQ(parameter_type(Precision::fp16), torch::kFloat) << "parameters stay in 32 bits";
     EXPECT_EQ(parameter_type(Precision::fp64), torch::kDouble);
-    EXPECT_THAT(thrown_sentence<base::OptionError>([] { precision_named("fp8"); }),
-                HasSubstr("bf16"));
 }
 
 TEST(Precision, AutocastIsOnInForwardAlone) {

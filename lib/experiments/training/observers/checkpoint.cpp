@@ -31,9 +31,7 @@ class Saving final : public StepObserver {
     void fill(results::Run& run, RankMeasurements& of_ranks) override {
         if (!seconds_.empty()) of_ranks.add("checkpoint_time_s", "checkpoint", seconds_);
         if (observed_.control.rank() > 0) return;
-        const auto fact = [&run](const char* key, const auto& value) {
-            run.context.push_back({"checkpoint", key, fmt::format("{}", value)});
-        };
+        const Facts fact{run, "checkpoint"};
         fact("file", observed_.checkpoint->path().string());
         fact("resumed_from_step", observed_.checkpoint->completed_steps());
         fact("written", seconds_.size());

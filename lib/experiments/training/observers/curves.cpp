@@ -23,10 +23,9 @@ class Curves final : public StepObserver {
           phases_(observed.steps.phases()),
           last_step_(observed.schedule.first),
           last_(base::Clock::now()) {
-        comm::all_or_throw(observed.control, [&] {
-            if (observed.control.rank() == 0)
-                file_ = std::make_unique<results::EventFile>(
-                    folder_, observed.options.settings.resume, "tensorboard");
+        comm::on_root(observed.control, [&] {
+            file_ = std::make_unique<results::EventFile>(folder_, observed.options.settings.resume,
+                                                         "tensorboard");
         });
     }
 

@@ -43,8 +43,7 @@ class Parameters final : public StepObserver {
     explicit Parameters(ObservedRun& observed)
         : StepObserver(observed), path_(*observed.options.settings.save_parameters) {
         observed.steps.sync().complete_parameters();
-        comm::all_or_throw(observed.control, [&] {
-            if (observed.control.rank() > 0) return;
+        comm::on_root(observed.control, [&] {
             const fs::path folder = fs::absolute(path_).parent_path();
             std::error_code error;
             if (!fs::is_directory(folder, error))

@@ -32,24 +32,23 @@ class Times final : public StepObserver {
     void fill(results::Run& run, RankMeasurements& of_ranks) override {
         const auto& made = observed_.made;
         const auto warmup = observed_.warmup_rows();
-        of_ranks.add(vocabulary::kStepTime, "step", made, seconds_of, warmup);
-        for (const auto phase : phases_)
-            of_ranks.add(
-                name_of(phase), "step", made,
-                [i = base::number_of(phase)](const MadeStep& one) { return one.times.phases[i]; },
-                warmup);
-        // The loader's threads work during the steps, which data_time_s does not show.
-        const auto reading = [](double data::ReadTimes::*part) {
-            return [part](const MadeStep& one) { return one.reading.*part; };
+        const auto add = [&](std::string_view name, auto value) {
+            of_ranks.add(name, "step", made, value, warmup);
         };
-        of_ranks.add("loader_read_time_s", "step", made, reading(&data::ReadTimes::read), warmup);
-        of_ranks.add_if_any("loader_decode_time_s", "step", made, reading(&data::ReadTimes::decode),
-                            warmup);
-        of_ranks.add_if_any("loader_augment_time_s", "step", made,
-                            reading(&data::ReadTimes::augment), warmup);
-        of_ranks.add_if_any("core_wait_time_s", "step", made, &MadeStep::core_wait, warmup);
-        of_ranks.add_if_any("core_wait_in_sync_time_s", "step", made, &MadeStep::core_wait_in_sync,
-                            warmup);
+        const auto add_if_any = [&](std::string_view name, auto value) {
+            of_ranks.add_if_any(name, "step", made, value, warmup);
+        };
+        add(vocabulary::kStepTime, [](const MadeStep& one) { return one.times.step; });
+        for (const auto phase : phases_)
+            add(name_of(phase),
+                [i = base::number_of(phase)](const MadeStep& one) { return one.times.phases[i]; });
+        // The loader's threads work during the steps, which data_time_s does not show.
+        add("loader_read_time_s", [](const MadeStep& one) { return one.reading.read; });
+        add_if_any("loader_decode_time_s", [](const MadeStep& one) { return one.reading.decode; });
+        add_if_any("loader_augment_time_s",
+                   [](const MadeStep& one) { return one.reading.augment; });
+        add_if_any("core_wait_time_s", &MadeStep::core_wait);
+        add_if_any("core_wait_in_sync_time_s", &MadeStep::core_wait_in_sync);
         const auto counted = observed_.counted_steps();
         if (!observed_.steps.gpus().empty() && !counted.empty())
             of_ranks.add_of_run(vocabulary::kLaunchTime,
@@ -65,8 +64,6 @@ class Times final : public StepObserver {
     }
 
   private:
-    static double seconds_of(const MadeStep& made) { return made.times.step; }
-
     // The host's seconds in forward and backward of all steps so far.
     double launching() const {
         const auto& host_s = observed_.steps.host_seconds();

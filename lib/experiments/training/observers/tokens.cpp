@@ -71,9 +71,7 @@ class Tokens final : public StepObserver {
             ranks * (gpus.empty() ? compute_threads(options) : base::real(std::ssize(gpus)));
         add("tokens_per_s", length);
         add("tokens_per_s_per_device", length / devices);
-        const auto fact = [&run](const char* key, std::string value) {
-            run.context.push_back({"training", key, std::move(value)});
-        };
+        const Facts fact{run, "training"};
         fact("flops_per_token", fmt::format("{:.6g}", options.outline.flops_per_token));
         const auto peak = peak_of(gpus);
         if (peak.flops_per_s <= 0) return;

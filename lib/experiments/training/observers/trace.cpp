@@ -184,8 +184,7 @@ class TraceWindow final : public StepObserver {
             auto text = comm::broadcast_text(control_, rank == control_.rank() ? mine : "", rank);
             if (control_.rank() == 0) texts.push_back(std::move(text));
         }
-        comm::all_or_throw(control_, [&] {
-            if (control_.rank() > 0) return;
+        comm::on_root(control_, [&] {
             json all{{"traceEvents", json::array()}};
             for (std::size_t rank = 0; rank < texts.size(); ++rank) {
                 const json trace = json::parse(texts[rank]);
