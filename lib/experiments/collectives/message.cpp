@@ -41,6 +41,56 @@ std::vector<Enum> chosen(const std::string& given, const char* name,
     return entries;
 }
 
+// Larger sizes are typing errors, and would overflow.
+void need_possible(std::uint64_t bytes) {
+    if (bytes <= kMostBytes) return;
+    throw base::OptionError(
+        fmt::format("a message of {} bytes is above the limit of 2^50 bytes", bytes));
+}
+
+std::vector<std::uint64_t> listed_sizes(const std::string& list) {
+    std::vector<std::uint64_t> sizes;
+    for (const auto& word : base::split(list, ',')) {
+        const auto size = options::parse_bytes(base::trim(word));
+        if (!size)
+            throw base::OptionError(
+                fmt::format("--sizes takes message sizes such as 8,64K,1M; not '{}'",
+                            base::printable(word, 40)));
+        need_possible(*size);
+        sizes.push_back(*size);
+    }
+    return sizes;
+}
+
+// Bytes of a buffer of `count` elements, in whole pages.
+std::size_t stride_of(const Message& message, std::size_t count, const BufferPlan& plan) {
+    constexpr std::size_t kPage = 4096;
+    const std::size_t bytes = count * comm::size_of(message.dtype) + plan.unalign;
+    return (bytes + kPage - 1) / kPage * kPage;
+}
+
+std::size_t send_stride(const Message& message, const BufferPlan& plan) {
+    return stride_of(message, message.in_place ? 0 : message.send_count(), plan);
+}
+
+std::shared_ptr<char> host_pages(std::size_t bytes) {
+    void* const data =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED)
+        throw base::EnvironmentError(
+            fmt::format("{} of memory cannot be allocated ({}); make the largest message smaller",
+                        base::human_bytes(static_cast<double>(bytes)), std::strerror(errno)),
+            {"max-bytes"});
+    std::memset(data, 0, bytes);  // page faults must not be timed
+    return {static_cast<char*>(data), [bytes](char* begin) { munmap(begin, bytes); }};
+}
+
+std::shared_ptr<char> device_memory(std::size_t bytes) {
+    const auto buffer = std::make_shared<device::Buffer>(bytes);
+    device::fill_zero(buffer->data(), bytes, device::compute_stream());
+    return {buffer, static_cast<char*>(buffer->data())};
+}
+
 }  // namespace
 
 std::string_view word_of(Reduction reduction) {
@@ -123,31 +173,6 @@ std::string Message::name() const {
                        in_place ? ":in-place" : "");
 }
 
-namespace {
-
-// Larger sizes are typing errors, and would overflow.
-void need_possible(std::uint64_t bytes) {
-    if (bytes <= kMostBytes) return;
-    throw base::OptionError(
-        fmt::format("a message of {} bytes is above the limit of 2^50 bytes", bytes));
-}
-
-std::vector<std::uint64_t> listed_sizes(const std::string& list) {
-    std::vector<std::uint64_t> sizes;
-    for (const auto& word : base::split(list, ',')) {
-        const auto size = options::parse_bytes(base::trim(word));
-        if (!size)
-            throw base::OptionError(
-                fmt::format("--sizes takes message sizes such as 8,64K,1M; not '{}'",
-                            base::printable(word, 40)));
-        need_possible(*size);
-        sizes.push_back(*size);
-    }
-    return sizes;
-}
-
-}  // namespace
-
 std::vector<std::uint64_t> message_sizes(const vocabulary::CollectivesSettings& settings) {
     if (settings.sizes) return listed_sizes(*settings.sizes);
     const auto smallest = settings.min_bytes, largest = settings.max_bytes;
@@ -207,39 +232,6 @@ std::vector<Message> chosen_forms(const vocabulary::CollectivesSettings& setting
     }
     return forms;
 }
-
-namespace {
-
-// Bytes of a buffer of `count` elements, in whole pages.
-std::size_t stride_of(const Message& message, std::size_t count, const BufferPlan& plan) {
-    constexpr std::size_t kPage = 4096;
-    const std::size_t bytes = count * comm::size_of(message.dtype) + plan.unalign;
-    return (bytes + kPage - 1) / kPage * kPage;
-}
-
-std::size_t send_stride(const Message& message, const BufferPlan& plan) {
-    return stride_of(message, message.in_place ? 0 : message.send_count(), plan);
-}
-
-std::shared_ptr<char> host_pages(std::size_t bytes) {
-    void* const data =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED)
-        throw base::EnvironmentError(
-            fmt::format("{} of memory cannot be allocated ({}); make the largest message smaller",
-                        base::human_bytes(static_cast<double>(bytes)), std::strerror(errno)),
-            {"max-bytes"});
-    std::memset(data, 0, bytes);  // page faults must not be timed
-    return {static_cast<char*>(data), [bytes](char* begin) { munmap(begin, bytes); }};
-}
-
-std::shared_ptr<char> device_memory(std::size_t bytes) {
-    const auto buffer = std::make_shared<device::Buffer>(bytes);
-    device::fill_zero(buffer->data(), bytes, device::compute_stream());
-    return {buffer, static_cast<char*>(buffer->data())};
-}
-
-}  // namespace
 
 std::uint64_t memory_of(const Message& message, const BufferPlan& plan) {
     return send_stride(message, plan) + stride_of(message, message.receive_count(), plan);

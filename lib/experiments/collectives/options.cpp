@@ -7,7 +7,9 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -66,6 +68,45 @@ void settle_memory(CollectivesSettings& settings, const comm::BackendEntry& back
     if (settings.memory != own)
         throw base::OptionError(fmt::format("backend {} works in {} memory, not --memory {}",
                                             backend.name, own, *settings.memory));
+}
+
+constexpr const char* kTableSetting = "from-model";
+constexpr std::string_view kTableSuffix = ".csv";
+// The largest networks, with one row per parameter, need some 100 KB.
+constexpr std::size_t kMostTableBytes = std::size_t{4} << 20;
+constexpr std::int64_t kMostElements = 1'000'000'000'000;  // per row, so that sums cannot overflow
+constexpr std::size_t kColumns = 5;
+
+std::optional<BucketRow> row_in(std::string_view line, std::size_t number) {
+    const auto cells = base::split(line, ',');
+    if (cells.size() != kColumns || cells[0] != fmt::format("{}", number)) return std::nullopt;
+    const auto count = [&](std::size_t column) {
+        const auto value = base::number_in<std::int64_t>(cells[column]);
+        return value && *value <= kMostElements ? *value : 0;
+    };
+    const auto type = base::element_named(cells[3]);
+    const BucketRow row{count(1), count(2), type.value_or(base::Element::f32), count(4)};
+    const bool good = type && base::is_floating(*type) && row.parameters > 0 && row.elements > 0 &&
+                      row.bytes == row.elements * static_cast<std::int64_t>(base::size_of(*type));
+    return good ? std::optional(row) : std::nullopt;
+}
+
+BucketTable read_table(const std::string& path) {
+    std::string text;
+    const auto file = base::open_regular<base::DataError>(path, O_RDONLY);
+    if (!file || !base::read_up_to(file, kMostTableBytes + 1, text))
+        throw base::DataError(fmt::format("{} cannot be read ({}); name another table",
+                                          base::one_line(path), std::strerror(errno)),
+                              {kTableSetting});
+    try {
+        return parse_bucket_table(text);
+    } catch (const base::DataError& error) {
+        throw base::DataError(
+            fmt::format("{} is not a table of gradient buckets: {}; write one by `ranklab train "
+                        "--dry-run --buckets FILE`",
+                        base::one_line(path), error.what()),
+            {kTableSetting});
+    }
 }
 
 }  // namespace
@@ -127,18 +168,13 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, int ran
             throw base::OptionError("pairs need two ranks; start " + base::mpirun() + " -n 2 ...");
         for (const auto& [operation, bytes] :
              {std::pair(comm::Operation::latency, options.settings.min_bytes),
-              std::pair(comm::Operation::sendrecv, options.settings.max_bytes)}) {
+              std::pair(comm::Operation::sendrecv, options.settings.max_bytes)})
             messages.push_back(messages_of({.operation = operation, .ranks = 2}, {bytes}).front());
-            need_countable(messages.back(), options.backend);
-        }
-        return messages;
+    } else {
+        for (const auto& form : chosen_forms(options.settings, options.backend, ranks))
+            std::ranges::copy(messages_of(form, options.sizes), std::back_inserter(messages));
     }
-    for (const auto& form : chosen_forms(options.settings, options.backend, ranks)) {
-        for (const auto& message : messages_of(form, options.sizes)) {
-            need_countable(message, options.backend);
-            messages.push_back(message);
-        }
-    }
+    for (const auto& message : messages) need_countable(message, options.backend);
     if (!messages.empty()) return messages;
     if (ranks < 2 &&
         std::ranges::all_of(chosen_operations(options.settings.op), comm::is_between_two))
@@ -148,56 +184,6 @@ std::vector<Message> planned_messages(const CollectivesOptions& options, int ran
         fmt::format("--op {} has no {} form over the backend {}; give --place both",
                     options.settings.op, options.settings.place, options.backend.name));
 }
-
-namespace {
-
-constexpr const char* kTableSetting = "from-model";
-constexpr std::string_view kTableSuffix = ".csv";
-// The largest networks, with one row per parameter, need some 100 KB.
-constexpr std::size_t kMostTableBytes = std::size_t{4} << 20;
-constexpr std::int64_t kMostElements = 1'000'000'000'000;  // per row, so that sums cannot overflow
-constexpr std::size_t kColumns = 5;
-
-std::optional<BucketRow> row_in(std::string_view line, std::size_t number) {
-    const auto cells = base::split(line, ',');
-    if (cells.size() != kColumns || cells[0] != fmt::format("{}", number)) return std::nullopt;
-    const auto count = [&](std::size_t column) {
-        const auto value = base::number_in<std::int64_t>(cells[column]);
-        return value && *value <= kMostElements ? *value : 0;
-    };
-    const auto type = base::element_named(cells[3]);
-    const BucketRow row{count(1), count(2), type.value_or(base::Element::f32), count(4)};
-    const bool good = type && base::is_floating(*type) && row.parameters > 0 && row.elements > 0 &&
-                      row.bytes == row.elements * static_cast<std::int64_t>(base::size_of(*type));
-    return good ? std::optional(row) : std::nullopt;
-}
-
-// Returns the value of a line "# NAME: VALUE".
-std::optional<std::string> said(std::string_view line, std::string_view name) {
-    const std::string begin = fmt::format("# {}: ", name);
-    if (!line.starts_with(begin)) return std::nullopt;
-    return std::string(line.substr(begin.size()));
-}
-
-BucketTable read_table(const std::string& path) {
-    std::string text;
-    const auto file = base::open_regular<base::DataError>(path, O_RDONLY);
-    if (!file || !base::read_up_to(file, kMostTableBytes + 1, text))
-        throw base::DataError(fmt::format("{} cannot be read ({}); name another table",
-                                          base::one_line(path), std::strerror(errno)),
-                              {kTableSetting});
-    try {
-        return parse_bucket_table(text);
-    } catch (const base::DataError& error) {
-        throw base::DataError(
-            fmt::format("{} is not a table of gradient buckets: {}; write one by `ranklab train "
-                        "--dry-run --buckets FILE`",
-                        base::one_line(path), error.what()),
-            {kTableSetting});
-    }
-}
-
-}  // namespace
 
 std::vector<std::string> shipped_models() {
     std::vector<std::string> names;
@@ -211,14 +197,13 @@ BucketTable parse_bucket_table(const std::string& text) {
     if (!text.starts_with(vocabulary::kBucketTitle))
         throw base::DataError(fmt::format("its first line is not '{}'", vocabulary::kBucketTitle));
     BucketTable table;
-    std::int64_t parameters = 0;
+    std::map<std::string, std::string> said;  // in lines "# NAME: VALUE"
     std::int64_t elements = 0;
     bool header = false;
     for (const auto& each : base::split(text, '\n')) {
         const std::string line = base::trim(each);
-        if (const auto model = said(line, "model")) table.model = base::one_line(*model);
-        if (const auto all = said(line, "parameters"))
-            parameters = base::number_in<std::int64_t>(*all).value_or(0);
+        if (const auto at = line.find(": "); line.starts_with("# ") && at != std::string::npos)
+            said[line.substr(2, at - 2)] = line.substr(at + 2);
         if (line.empty() || line.starts_with('#')) continue;
         if (!header && line != vocabulary::kBucketHeader)
             throw base::DataError(fmt::format("its header is not '{}'", vocabulary::kBucketHeader));
@@ -231,6 +216,8 @@ BucketTable parse_bucket_table(const std::string& text) {
         elements += row->elements;
         table.rows.push_back(*row);
     }
+    table.model = base::one_line(said["model"]);
+    const auto parameters = base::number_in<std::int64_t>(said["parameters"]).value_or(0);
     if (table.model.empty() || parameters < 1)
         throw base::DataError("it lacks the lines '# model: ...' and '# parameters: ...'");
     // A truncated table lacks rows.

@@ -98,6 +98,54 @@ std::size_t wrong_numbers(const BufferView& buffer, std::size_t first, double to
     });
 }
 
+// Host copies of a transfer's device buffers, to fill and compare. Host buffers are used directly.
+class HostSide {
+  public:
+    explicit HostSide(const comm::Transfer& transfer) : device_(transfer), host_(transfer) {
+        if (!is_on_device()) return;
+        memory_.resize(transfer.receive.bytes() + transfer.send.bytes());
+        host_.receive.memory = host_.send.memory = comm::Memory::host;
+        host_.receive.data = memory_.data();
+        host_.send.data =
+            transfer.in_place() ? at(transfer.send) : memory_.data() + transfer.receive.bytes();
+    }
+    const comm::Transfer& host() const { return host_; }
+    void to_device() const {
+        if (!is_on_device()) return;
+        const auto stream = device::compute_stream();
+        device::copy_to_device(device_.receive.data, host_.receive.data, host_.receive.bytes(),
+                               stream);
+        device::copy_to_device(device_.send.data, host_.send.data, host_.send.bytes(), stream);
+        device::synchronize(stream);
+    }
+    // Copies `on_device`, which lies in the receive buffer, to the host.
+    BufferView fetched(BufferView on_device) {
+        if (!is_on_device() || on_device.count == 0) return on_device;
+        char* const to = at(on_device);
+        device::copy_to_host(to, on_device.data, on_device.bytes(), device::compute_stream());
+        device::synchronize(device::compute_stream());
+        return {to, on_device.count, on_device.dtype};
+    }
+
+  private:
+    bool is_on_device() const { return device_.receive.memory == comm::Memory::device; }
+    // Returns where the host's copy of a part of the receive buffer is.
+    char* at(const BufferView& part) {
+        return memory_.data() +
+               (static_cast<char*>(part.data) - static_cast<char*>(device_.receive.data));
+    }
+
+    comm::Transfer device_, host_;
+    std::vector<char> memory_;
+};
+
+// Changes the first element's most significant byte; in every type the change exceeds the
+// tolerance.
+void flip_a_bit(const comm::BufferView& result) {
+    if (result.count == 0) return;
+    static_cast<unsigned char*>(result.data)[comm::size_of(result.dtype) - 1] ^= 1U;
+}
+
 }  // namespace
 
 Pattern::Pattern(const Message& message, std::uint64_t salt)
@@ -165,93 +213,29 @@ void fill_message(const Message& message, const Pattern& pattern, const comm::Tr
 
 std::size_t wrong_in(const Message& message, const Pattern& pattern, const BufferView& result,
                      int root, int rank) {
-    if (result.count == 0) return 0;
+    const Operation operation = message.operation;
+    if (result.count == 0 || operation == Operation::barrier) return 0;
     const std::size_t own_part = static_cast<std::size_t>(rank) * message.part;
-    // Part r of the result is the part of rank r that begins at `first`.
-    const auto wrong_of_parts = [&](std::size_t first) {
-        std::size_t wrong = 0;
-        BufferView part = result;
-        part.count = message.part;
-        for (int r = 0; r < message.ranks; ++r) {
-            wrong += pattern.wrong_of_rank(part, r, first);
-            part.data = static_cast<char*>(part.data) + part.bytes();
-        }
-        return wrong;
-    };
-    switch (message.operation) {
-        case Operation::allreduce:
-        case Operation::reduce:
-            return pattern.wrong_of_reduction(result, 0);
-        case Operation::reduce_scatter:
-            return pattern.wrong_of_reduction(result, own_part);
-        case Operation::broadcast:
-            return pattern.wrong_of_rank(result, root, 0);
-        case Operation::sendrecv:
-            return pattern.wrong_of_rank(result, (rank + message.ranks - 1) % message.ranks, 0);
-        case Operation::latency:
-        case Operation::bandwidth:
-            return pattern.wrong_of_rank(result, rank == 0 ? message.ranks - 1 : 0, 0);
-        case Operation::allgather:
-            return wrong_of_parts(0);
-        case Operation::alltoall:
-            return wrong_of_parts(own_part);
-        case Operation::barrier:
-            break;
+    if (comm::reduces(operation))
+        return pattern.wrong_of_reduction(result,
+                                          operation == Operation::reduce_scatter ? own_part : 0);
+    if (!message.is_in_parts()) {
+        const int others = message.ranks - 1;
+        const int from = operation == Operation::broadcast  ? root
+                         : operation == Operation::sendrecv ? (rank + others) % message.ranks
+                         : rank == 0                        ? others
+                                                            : 0;
+        return pattern.wrong_of_rank(result, from, 0);
     }
-    return 0;
+    std::size_t wrong = 0;
+    BufferView part = result;
+    part.count = message.part;
+    for (int r = 0; r < message.ranks; ++r) {  // part r comes from rank r
+        wrong += pattern.wrong_of_rank(part, r, operation == Operation::alltoall ? own_part : 0);
+        part.data = static_cast<char*>(part.data) + part.bytes();
+    }
+    return wrong;
 }
-
-namespace {
-
-// Host copies of a transfer's device buffers, to fill and compare. Host buffers are used directly.
-class HostSide {
-  public:
-    explicit HostSide(const comm::Transfer& transfer) : device_(transfer), host_(transfer) {
-        if (!is_on_device()) return;
-        memory_.resize(transfer.receive.bytes() + transfer.send.bytes());
-        host_.receive.memory = host_.send.memory = comm::Memory::host;
-        host_.receive.data = memory_.data();
-        host_.send.data =
-            transfer.in_place() ? at(transfer.send) : memory_.data() + transfer.receive.bytes();
-    }
-    const comm::Transfer& host() const { return host_; }
-    void to_device() const {
-        if (!is_on_device()) return;
-        const auto stream = device::compute_stream();
-        device::copy_to_device(device_.receive.data, host_.receive.data, host_.receive.bytes(),
-                               stream);
-        device::copy_to_device(device_.send.data, host_.send.data, host_.send.bytes(), stream);
-        device::synchronize(stream);
-    }
-    // Copies `on_device`, which lies in the receive buffer, to the host.
-    BufferView fetched(BufferView on_device) {
-        if (!is_on_device() || on_device.count == 0) return on_device;
-        char* const to = at(on_device);
-        device::copy_to_host(to, on_device.data, on_device.bytes(), device::compute_stream());
-        device::synchronize(device::compute_stream());
-        return {to, on_device.count, on_device.dtype};
-    }
-
-  private:
-    bool is_on_device() const { return device_.receive.memory == comm::Memory::device; }
-    // Returns where the host's copy of a part of the receive buffer is.
-    char* at(const BufferView& part) {
-        return memory_.data() +
-               (static_cast<char*>(part.data) - static_cast<char*>(device_.receive.data));
-    }
-
-    comm::Transfer device_, host_;
-    std::vector<char> memory_;
-};
-
-// Changes the first element's most significant byte; in every type the change exceeds the
-// tolerance.
-void flip_a_bit(const comm::BufferView& result) {
-    if (result.count == 0) return;
-    static_cast<unsigned char*>(result.data)[comm::size_of(result.dtype) - 1] ^= 1U;
-}
-
-}  // namespace
 
 std::int64_t wrong_of_call(const Message& message, comm::Communicator& data,
                            const comm::Transfer& transfer, const CheckedCall& how) {

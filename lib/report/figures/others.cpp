@@ -224,15 +224,11 @@ Section published_section(const Source& source) {
     InsertionOrderedMap<std::string, Figure> figures;
     for (const auto& row : source.references) {
         std::vector<std::size_t> same;
-        for (const auto& [group, run] : newest)
-            if (model::is_same_experiment(row, run)) same.push_back(group);
-        if (model::is_curve(row)) {
-            add_published(figures[row.at("figure")], source, row, same);
-            continue;
-        }
-        const auto &quantity = row.at("quantity"), &note = row.at("note");
         for (const auto& [group, run] : newest) {
-            if (std::ranges::count(same, group) == 0) continue;
+            if (!model::is_same_experiment(row, run)) continue;
+            same.push_back(group);
+            if (model::is_curve(row)) continue;
+            const auto &quantity = row.at("quantity"), &note = row.at("note");
             const Cell found = ours_of(source.groups, group, run, quantity);
             if (!found.is_number()) continue;
             const std::string unit = row.at("unit");
@@ -244,6 +240,7 @@ Section published_section(const Source& source) {
                  {}});
             break;  // the newest
         }
+        if (model::is_curve(row)) add_published(figures[row.at("figure")], source, row, same);
     }
     for (auto& figure : figures.all()) {
         if (figure.series.empty()) continue;

@@ -116,7 +116,7 @@ double mean_of(const Series& series) {
 
 // Adds a line per name over time; rows without a name are left out. Keeps the kMostLines lines with
 // the lowest means, which idle most, and says so in the caption.
-void add_lines(Figure& figure, const Table& table, const char* column, const char* what,
+void add_lines(Figure& figure, const Table& table, const char* column, const std::string& what,
                const auto& name_of) {
     InsertionOrderedMap<std::string, Series> met;
     for (const auto& row : model::rows_of(table)) {
@@ -138,47 +138,37 @@ void add_lines(Figure& figure, const Table& table, const char* column, const cha
             {line.title, Look::line, figure.series.size(), thinned(line.points)});
 }
 
-Figure over_time(const Run& run, const std::string& name, const std::string& title,
-                 const std::string& quantity, const std::string& unit) {
-    return {.name = name,
-            .title = title,
-            .x_label = "time since the work began [s]",
-            .y_label = quantity,
-            .unit = unit,
-            .caption = fmt::format("Run {}.", run.id)};
-}
-
-Figure cpu_use(const Run& run, const Table& monitor) {
-    Figure figure = over_time(run, "monitor", "CPU time of ranks and hosts", "CPU time", "%");
-    figure.caption += " 100 % is one CPU for a rank, and all CPUs for a host.";
-    for (const bool of_hosts : {false, true})
-        add_lines(figure, monitor, "cpu_percent", of_hosts ? "hosts" : "ranks",
-                  [&](const StoredRow& row) {
-                      const std::string rank = row.text("rank"), host = row.text("host");
-                      if (of_hosts != (rank == "-1")) return std::string();
-                      return of_hosts ? "host " + host : fmt::format("rank {} on {}", rank, host);
-                  });
-    return figure;
-}
-
-Figure gpu_power(const Run& run, const Table& monitor) {
-    Figure figure = over_time(run, "gpu_power", "Power of the GPUs", "power", "W");
-    add_lines(figure, monitor, "power_W", "GPUs", [](const StoredRow& row) {
-        return fmt::format("{} of {}", row.text("gpu"), row.text("host"));
-    });
-    return figure;
-}
-
+// A table that is shown, or of which a column is drawn over time.
 struct Part {
-    const char* table;
-    const char* title;  // of the shown table; nullptr: only the figure is shown
-    Figure (*figure_of)(const Run&, const Table&);
+    const char *table, *title, *column = nullptr, *quantity = "", *unit = "", *figure = "";
+    const char* note = "";
 };
-constexpr Part kParts[] = {{"lines", "Lines", nullptr},
-                           {"layers", "Layers", nullptr},
-                           {"operators", "Operators", nullptr},
-                           {"monitor", nullptr, cpu_use},
-                           {"gpu_monitor", nullptr, gpu_power}};
+constexpr Part kParts[] = {
+    {"lines", "Lines"},
+    {"layers", "Layers"},
+    {"operators", "Operators"},
+    {"monitor", "CPU time of ranks and hosts", "cpu_percent", "CPU time", "%", "monitor",
+     " 100 % is one CPU for a rank, and all CPUs for a host."},
+    {"gpu_monitor", "Power of the GPUs", "power_W", "power", "W", "gpu_power"}};
+
+Figure over_time(const Part& part, const Run& run, const Table& table) {
+    Figure figure{.name = part.figure,
+                  .title = part.title,
+                  .x_label = "time since the work began [s]",
+                  .y_label = part.quantity,
+                  .unit = part.unit,
+                  .caption = fmt::format("Run {}.{}", run.id, part.note)};
+    for (const std::string what : {"ranks", "hosts", "GPUs"})
+        add_lines(figure, table, part.column, what, [&](const StoredRow& row) -> std::string {
+            const std::string gpu = row.text("gpu"), rank = row.text("rank"),
+                              host = row.text("host");
+            if (what != (!gpu.empty() ? "GPUs" : rank == "-1" ? "hosts" : "ranks")) return "";
+            return what == "GPUs"    ? gpu + " of " + host
+                   : what == "hosts" ? "host " + host
+                                     : fmt::format("rank {} on {}", rank, host);
+        });
+    return figure;
+}
 
 }  // namespace
 
@@ -293,8 +283,10 @@ Section inside_section(const Source& source) {
         if (row == 0) continue;
         const Run run = source.file.read(runs.at(row - 1, "id").text, results::Detail::summaries);
         const Table& table = *run.find_table(part.table);
-        if (part.figure_of != nullptr) section.figures.push_back(part.figure_of(run, table));
-        if (part.title == nullptr) continue;
+        if (part.column != nullptr) {
+            section.figures.push_back(over_time(part, run, table));
+            continue;
+        }
         section.tables.push_back(model::frame_of(table, kMostRows));
         section.tables.back().title = fmt::format("{} of run {}", part.title, run.id);
     }

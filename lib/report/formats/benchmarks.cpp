@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <utility>
 
 #include "base/terminal.hpp"
@@ -22,30 +21,17 @@ namespace {
 using results::Run;
 using Json = nlohmann::ordered_json;
 
-// A setting in a benchmark's name: "as:value", or the value alone. A `usual` value is left out.
-struct Part {
-    const char *key, *as = "", *usual = "";
-};
-constexpr Part kIo[] = {
-    {"strategy"}, {"layout", "layout", "files"}, {"files", "files"}, {"size", "size"}};
-constexpr Part kComm[] = {{"op"},
-                          {"datatype"},
-                          {"redop", "redop", "sum"},
-                          {"from-model", "from-model"},
-                          {"backend", "backend", "mpi"},
-                          {"memory", "memory", "pageable"},
-                          {"sizes", "sizes"},
-                          {"max-bytes", "to"}};
-constexpr Part kTrain[] = {{"model"},
-                           {"mode"},
-                           {"sync"},
-                           {"op"},
-                           {"data", "data", "synthetic"},
-                           {"precision", "precision", "fp32"},
-                           {"device", "device", "cpu"},
-                           {"input", "input", "real"}};
-constexpr Part kSize[] = {{"ranks", "ranks"}, {"replicas", "replicas"}, {"batch-size", "batch"}};
-constexpr Part kWorkers[] = {{"workers", "workers"}};
+// Settings in a benchmark's name: KEY (its value alone), KEY:AS ("AS:value"); with =VALUE only
+// other values are named.
+constexpr const char *kIo = "strategy layout:layout=files files:files size:size",
+                     *kComm =
+                         "op datatype redop:redop=sum from-model:from-model backend:backend=mpi "
+                         "memory:memory=pageable sizes:sizes max-bytes:to",
+                     *kTrain =
+                         "model mode sync op data:data=synthetic precision:precision=fp32 "
+                         "device:device=cpu input:input=real",
+                     *kSize = "ranks:ranks replicas:replicas batch-size:batch",
+                     *kWorkers = "workers:workers";
 
 // Each repetition repeats its benchmark's name.
 std::string brief(const std::string& part) {
@@ -55,11 +41,14 @@ std::string brief(const std::string& part) {
                : fmt::format("{}{:x}", base::shortened(part, kLongest), base::fingerprint(part));
 }
 
-std::string parts_of(const Run& run, std::span<const Part> parts) {
+std::string parts_of(const Run& run, const std::string& parts) {
     std::string text;
-    for (const auto& [key, as, usual] : parts)
-        if (const std::string value = model::value_of(run, key); !value.empty() && value != usual)
-            text += fmt::format("/{}{}{}", as, *as == '\0' ? "" : ":", brief(value));
+    for (const auto& part : base::split(parts, ' ')) {
+        const auto named = base::split(part.substr(0, part.find('=')), ':');
+        const std::string value = model::value_of(run, named.front());
+        if (!value.empty() && !part.ends_with("=" + value))
+            text += fmt::format("/{}{}", named.size() > 1 ? named[1] + ":" : "", brief(value));
+    }
     std::ranges::replace_if(
         text, [](char c) { return static_cast<unsigned char>(c) <= 0x20U || c == 0x7f; }, '_');
     return text;
@@ -192,10 +181,9 @@ Json entry_of(const Benchmark& one, std::size_t i, const std::string& name, int 
 }  // namespace
 
 std::string workload_name(const Run& run) {
-    const std::span<const Part> parts = run.command == "io"     ? std::span<const Part>(kIo)
-                                        : run.command == "comm" ? std::span<const Part>(kComm)
-                                                                : std::span<const Part>(kTrain);
-    return run.command + parts_of(run, parts);
+    return run.command + parts_of(run, run.command == "io"     ? kIo
+                                       : run.command == "comm" ? kComm
+                                                               : kTrain);
 }
 
 void write_gbench(const model::ChosenRuns& runs, const model::Sink& sink) {

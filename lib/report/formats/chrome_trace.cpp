@@ -43,33 +43,26 @@ class Trace {
     Trace(std::size_t most_steps, const model::Sink& sink) : most_steps_(most_steps), sink_(sink) {}
 
     void add(const Run& run) {
-        const std::size_t before = drawn_.size();
+        const std::size_t before = drawn.size();
         for (const auto* whole : vocabulary::wholes()) {
             const Measurement* steps = run.find(whole->name);
             if (steps == nullptr || steps->samples.empty() || steps->columns == 0 ||
                 is_folded(run, *steps))
                 continue;
             const auto pids = name_ranks(run, steps->columns);
-            const std::size_t drawn = std::min(steps->rows(), most_steps_);
+            const std::size_t count = std::min(steps->rows(), most_steps_);
             for (std::size_t rank = 0; rank < steps->columns; ++rank)
-                add_rank(run, *steps, *whole, rank, drawn, pids[rank]);
-            drawn_.push_back({{"run", run.id},
-                              {"of", whole->name},
-                              {"drawn", drawn},
-                              {"stored", steps->rows()}});
+                add_rank(run, *steps, *whole, rank, count, pids[rank]);
+            drawn.push_back({{"run", run.id},
+                             {"of", whole->name},
+                             {"drawn", count},
+                             {"stored", steps->rows()}});
         }
-        if (drawn_.size() == before) left_out_.push_back(run.id);
+        if (drawn.size() == before) left_out.push_back(run.id);
     }
 
-    /// "" if all runs are drawn.
-    std::string left_out() const {
-        if (left_out_.empty()) return "";
-        return fmt::format(
-            "not drawn, since the times of each rank are not stored: {}; above 64 ranks a run "
-            "stores only the slowest rank's times",
-            some_of(left_out_, kMostNamed));
-    }
-    const Json& drawn() const { return drawn_; }
+    Json drawn = Json::array();         // runs, each with the number of its steps
+    std::vector<std::string> left_out;  // ids of runs
 
   private:
     // Names a process per host and a thread per rank. Returns the process of each rank.
@@ -133,8 +126,6 @@ class Trace {
     const model::Sink& sink_;
     std::size_t processes_ = 1;  // 0 is the idle task in viewers
     std::string between_ = "\n";
-    Json drawn_ = Json::array();
-    std::vector<std::string> left_out_;  // run ids
 };
 
 }  // namespace
@@ -147,17 +138,22 @@ void write_chrome_trace(const model::ChosenRuns& runs, std::size_t most_steps,
         runs.visit(results::Detail::all, [&](const Run& run) { trace.add(run); });
     else if (const auto headers = runs.file().runs(); !headers.empty())
         trace.add(runs.file().read(headers.back().id));
-    const std::string left_out = trace.left_out();
-    if (trace.drawn().empty() && !left_out.empty())
-        throw base::OptionError(left_out + "; choose other runs", {"where", "run"});
-    if (!left_out.empty()) base::log::warn(left_out);
+    if (!trace.left_out.empty()) {
+        const auto message = fmt::format(
+            "not drawn, since the times of each rank are not stored: {}; above 64 ranks a run "
+            "stores only the slowest rank's times",
+            some_of(trace.left_out, kMostNamed));
+        if (trace.drawn.empty())
+            throw base::OptionError(message + "; choose other runs", {"where", "run"});
+        base::log::warn(message);
+    }
     const Json other = {
         {"time",
          "of each rank's own steps, one after another from 0; what lies between steps is left out, "
          "and ranks are not aligned with each other"},
         {"phase_order",
          "nominal: durations are measured, their order and starts inside a step are not"},
-        {"runs", trace.drawn()}};
+        {"runs", trace.drawn}};
     sink("\n],\"displayTimeUnit\":\"ms\",\"otherData\":" + json_line(other) + "}\n");
 }
 

@@ -1,5 +1,6 @@
 // Runs for Extra-P.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -112,29 +113,18 @@ Coordinates longest_series(const std::map<std::string, Series>& all) {
     return most == counts.end() ? Coordinates() : most->first;
 }
 
-// The keys that have several values, or that some of the conditions lack.
-std::vector<std::string> differing_keys(const std::vector<model::Conditions>& all) {
-    std::map<std::string, std::pair<std::set<std::string>, std::size_t>> met;
-    for (const auto& one : all)
-        for (const auto& [key, value] : one) {
-            met[key].first.insert(value);
-            ++met[key].second;
+// The conditions in which runs of one command differ.
+std::set<std::string> differing_in(const Frame& runs) {
+    std::set<std::string> names;
+    for (const auto& [command, rows] : runs.group_by({runs.find("command")}))
+        for (const std::size_t column : runs.all(Role::condition)) {
+            const std::string& first = runs.at(rows.front(), column).text;
+            if (std::ranges::any_of(
+                    rows, [&](std::size_t row) { return runs.at(row, column).text != first; }))
+                names.insert(runs.columns[column].name);
         }
-    std::vector<std::string> keys;
-    for (const auto& [key, values] : met)
-        if (values.first.size() > 1 || values.second != all.size()) keys.push_back(key);
-    return keys;
-}
-
-void warn_of_differing(const std::map<std::string, std::vector<model::Conditions>>& met) {
-    std::set<std::string> apart;
-    for (const auto& [command, conditions] : met)
-        for (const auto& key : differing_keys(conditions)) apart.insert(key);
-    if (!apart.empty())
-        base::log::warn(
-            fmt::format("these runs differ in {}, and Extra-P takes those of equal parameters for "
-                        "repetitions; choose runs of one kind with --where",
-                        base::join({apart.begin(), apart.end()}, ", ")));
+    names.erase("hosts");
+    return names;
 }
 
 }  // namespace
@@ -142,18 +132,22 @@ void warn_of_differing(const std::map<std::string, std::vector<model::Conditions
 void write_extrap(const model::ChosenRuns& runs, const std::vector<std::string>& keys,
                   const model::Sink& sink) {
     const std::vector<std::string> names = keys.empty() ? std::vector<std::string>{"ranks"} : keys;
-    // By command, since runs of different commands are no repetitions.
-    std::map<std::string, std::vector<model::Conditions>> met;
+    Frame conditions;
     std::vector<Point> points;
     runs.visit(results::Detail::summaries, [&](const Run& run) {
         // A run that holds a ladder has no measurements.
         if (!run.valid || run.measurements.empty()) return;
-        auto conditions = model::pooling_key_of(run);
-        conditions.erase("hosts");
-        met[run.command].push_back(std::move(conditions));
+        conditions.rows.emplace_back();
+        conditions.put({.name = "command"}, run.command);
+        for (const auto& [name, value] : model::pooling_key_of(run))
+            conditions.put({.name = name, .role = Role::condition}, value);
         points.push_back(point_of(run, names));
     });
-    warn_of_differing(met);
+    if (const auto apart = differing_in(conditions); !apart.empty())
+        base::log::warn(
+            fmt::format("these runs differ in {}, and Extra-P takes those of equal parameters for "
+                        "repetitions; choose runs of one kind with --where",
+                        fmt::join(apart, ", ")));
     const auto all = series_of(points);
     const Coordinates wanted = longest_series(all);
     std::vector<std::string> left_out;

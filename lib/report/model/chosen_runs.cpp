@@ -10,7 +10,10 @@
 
 #include "base/error.hpp"
 #include "base/numbers.hpp"
+#include "base/terminal.hpp"
 #include "base/text.hpp"
+#include "report/model/groups.hpp"
+#include "report/model/ladder.hpp"
 #include "report/model/values.hpp"
 
 namespace ranklab::report::model {
@@ -40,6 +43,34 @@ bool stands(const std::string& actual, std::string_view relation, const std::str
 
 bool is_number(const std::string& text) {
     return !std::isnan(base::number_in(text).value_or(NAN));
+}
+
+// "train mnist-cnn ddp", "io text-loop and 9 more", "comm allreduce and 7 more fp32".
+std::string work_of(const results::Run& run) {
+    std::string text = run.command;
+    for (const auto key : {setting::kFromModel, setting::kModel, setting::kStrategy, setting::kMode,
+                           setting::kOp, setting::kDatatype})
+        if (const std::string names = run.setting(key); !names.empty())
+            text += ' ' + some_of(base::split(names, ','), 1);
+    return text;
+}
+
+std::string width_of(const results::Run& run) {
+    if (run.hosts.empty()) return "";
+    if (const auto workers = workers_of(run); workers > 0)
+        return " by " + counted(workers, "worker");
+    const std::string threads = run.setting(setting::kThreads);
+    return fmt::format(" on {}{}", value_of(run, "ranks"), threads.empty() ? "" : " x " + threads);
+}
+
+std::string rate_of(const results::Run& run) {
+    if (run.command == "comm" && run.hosts.size() < 2) return "";  // nothing was sent
+    for (const auto& name : vocabulary::shown_at(vocabulary::Shown::summary, run.command)) {
+        const auto* const found = run.find(name);
+        if (found != nullptr && found->kind == results::Kind::rate && found->summary.n > 0)
+            return readable(found->summary.median, found->unit);
+    }
+    return "";
 }
 
 }  // namespace
@@ -155,6 +186,33 @@ std::string ChosenRuns::text() const {
     if (choice_.label) parts.push_back(fmt::format("label '{}'", *choice_.label));
     if (choice_.last > 0) parts.push_back(fmt::format("the last {}", choice_.last));
     return base::join(parts, ", ");
+}
+
+Frame list_runs(const results::ResultFile& file, const std::vector<results::RunHeader>& headers,
+                std::size_t most) {
+    Frame frame{.columns = columns_of("run* | what | rate | label")};
+    for (std::size_t i = headers.size() - std::min(most, headers.size()); i < headers.size(); ++i) {
+        const auto& header = headers[i];
+        std::string what = header.command + ", damaged", rate;
+        std::vector<Caveat> caveats;
+        try {
+            const results::Run run = file.read(header.id, results::Detail::measurements);
+            what = work_of(run) + width_of(run);
+            rate = run.valid ? rate_of(run) : fmt::format("INVALID ({})", run.exit_code);
+            caveats = caveats_of(run);
+            std::erase_if(caveats, [](const Caveat& one) {
+                return one.kind == CaveatKind::single_run || one.kind == CaveatKind::cut_short;
+            });
+            if (const auto cut = run.cut_short(); !cut.empty())
+                caveats.push_back({CaveatKind::cut_short, cut});
+        } catch (const base::DataError&) {  // its header alone
+        }
+        frame.rows.push_back(
+            {{header.id, base::shortened(what, 28), rate, base::shortened(header.label, 40)},
+             caveats});
+    }
+    frame.drop_empty_columns();
+    return frame;
 }
 
 }  // namespace ranklab::report::model

@@ -21,11 +21,6 @@ using Names = std::vector<std::string>;
 // baseline.
 constexpr double kMostEfficiency = 1.2;
 
-bool too_efficient(const Cell& efficiency) {
-    const double low = efficiency.interval.low;
-    return (std::isnan(low) ? efficiency.number : low) > kMostEfficiency;
-}
-
 // Whether `hosts` lack a host of the baseline. Additional hosts do not count, since more ranks need
 // them.
 bool is_elsewhere(const std::string& hosts, const std::string& of_base) {
@@ -178,7 +173,7 @@ class Baselines {
         const double factor =
             baseline.work * base::real(base_cores.count) / base::real(cores.count);
         const Cell efficiency{ratio * factor, {ci.low * factor, ci.high * factor}};
-        if (too_efficient(efficiency))
+        if (factor * (std::isnan(ci.low) ? ratio : ci.low) > kMostEfficiency)
             add(CaveatKind::too_efficient, fmt::format("{}", kMostEfficiency));
         return efficiency;
     }

@@ -170,8 +170,9 @@ std::string paid(const Groups& groups, std::size_t fast, std::size_t slow) {
 // other one pays.
 std::vector<Finding> payments(const Groups& groups, const Comparison& one, const RowNames& name) {
     Rows rows = one.rows;
-    std::erase_if(rows, [&](std::size_t row) { return groups.says(row, "single_device"); });
-    std::erase_if(rows, [&](std::size_t row) { return !groups.has(row, vocabulary::kStepTime); });
+    std::erase_if(rows, [&](std::size_t row) {
+        return groups.says(row, "single_device") || !groups.has(row, vocabulary::kStepTime);
+    });
     std::ranges::stable_sort(rows, {}, [&](std::size_t row) {
         return groups.estimate(row, vocabulary::kStepTime).number;
     });

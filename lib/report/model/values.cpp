@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <iterator>
 
 #include "base/error.hpp"
@@ -13,6 +14,65 @@
 
 namespace ranklab::report::model {
 namespace {
+
+using results::Table;
+
+// Of a long table the rows with the largest values of this column are shown.
+struct Worst {
+    std::string_view table, column;
+};
+constexpr std::array kWorst{Worst{"io_ranks", "job_s"}, Worst{"waiting", "came_last_share"},
+                            Worst{"layers", "percent"}, Worst{"job_use", "cpu_s"}};
+
+// "alpha_us" for "alpha_low_us", "us" for "low_us"; "" if the name is not that end of an interval.
+std::string without_end(std::string name, const std::string& end) {
+    const std::size_t at = name.find(end + "_");
+    if (at == std::string::npos || (at > 0 && name[at - 1] != '_')) return "";
+    return name.erase(at, end.size() + 1);
+}
+
+bool says_something(const results::Column& column) {
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&column.values))
+        return std::ranges::any_of(*texts, [](const auto& text) { return !text.empty(); });
+    const auto* numbers = std::get_if<std::vector<double>>(&column.values);
+    return numbers == nullptr ||
+           std::ranges::any_of(*numbers, [](double number) { return !std::isnan(number); });
+}
+
+// Keeps `most` rows. Returns the column whose largest values were kept, or "".
+std::string_view keep(std::vector<StoredRow>& rows, const Table& table, std::size_t most) {
+    if (rows.size() <= most) return "";
+    const auto* const worst = std::ranges::find(kWorst, table.name, &Worst::table);
+    const std::string_view by = worst == kWorst.end() ? "" : worst->column;
+    std::ranges::stable_sort(rows, std::greater(), [&](const StoredRow& row) {
+        const double number = by.empty() ? 0 : row.number(by);
+        return std::isnan(number) ? -HUGE_VAL : number;
+    });
+    rows.resize(most);
+    return by;
+}
+
+// A shown column, and the stored columns of its interval.
+struct Shown {
+    std::string name, low = {}, high = {};
+};
+
+std::vector<Shown> shown_columns(const Table& table) {
+    std::vector<Shown> shown;
+    for (const auto& column : table.columns) {
+        const auto low = without_end(column.name, "low"), high = without_end(column.name, "high");
+        if (low.empty() && high.empty()) {
+            if (column.name != "mark" && (shown.empty() || says_something(column)))
+                shown.push_back({column.name});
+            continue;
+        }
+        const auto of = std::ranges::find_if(shown, [&](const Shown& one) {
+            return one.name == low + high || one.name.ends_with("_" + low + high);
+        });
+        if (of != shown.end()) (low.empty() ? of->high : of->low) = column.name;
+    }
+    return shown;
+}
 
 struct Field {
     const char* name;
@@ -63,14 +123,6 @@ void refuse_unknown(std::vector<std::string> names, const results::ResultFile& f
             fmt::format(fmt::runtime(sentence), base::printable(name, 60),
                         base::or_did_you_mean(name, {stored.begin(), stored.end()})));
     }
-}
-
-double last_of_epochs(const results::Run& run, const std::string& measurement) {
-    double last = stats::kNone;
-    // The last epoch may have ended before its evaluation, which leaves NaN.
-    for (const auto& epoch : rows_of(run, "epochs"))
-        if (const double value = epoch.number(measurement); std::isfinite(value)) last = value;
-    return last;
 }
 
 }  // namespace
@@ -131,9 +183,11 @@ bool is_rate(std::string_view measurement) {
 }
 
 double final_value(const results::Run& run, const std::string& measurement) {
-    for (const double value : {last_of_epochs(run, measurement), run.median(measurement)})
-        if (std::isfinite(value)) return value;
-    return stats::kNone;
+    double last = run.median(measurement);
+    // The last epoch may have ended before its evaluation, which leaves NaN.
+    for (const auto& epoch : rows_of(run, "epochs"))
+        if (const double value = epoch.number(measurement); std::isfinite(value)) last = value;
+    return std::isfinite(last) ? last : stats::kNone;
 }
 
 Cell cell_of(const StoredRow& row, std::string_view column) {
@@ -145,6 +199,55 @@ std::vector<StoredRow> step_parts(const results::Run& run) {
     auto parts = rows_of(run, "phases");
     std::erase_if(parts, [](const auto& row) { return row.text("phase") == "step"; });
     return parts;
+}
+
+Frame measurements_of(const results::Run& run) {
+    Frame frame{.title = "Measurements"};
+    frame.columns =
+        columns_of("measurement* | n | median median (95 % interval) | min | p95 | p99 | max");
+    for (const auto& m : run.measurements) {
+        if (vocabulary::family_of(m.name) != m.name) continue;
+        const stats::Summary& s = m.summary;
+        const auto text = [&](double value) { return readable(value, m.unit); };
+        // Below 100 samples the 99th percentile is the largest sample.
+        frame.rows.push_back({{m.name, static_cast<double>(s.n), readable(s.median, s.ci95, m.unit),
+                               text(s.min), text(s.p95), s.n < 100 ? "" : text(s.p99), text(s.max)},
+                              {}});
+    }
+    return frame;
+}
+
+Frame frame_of(const Table& table, std::size_t most) {
+    Frame frame{.title = table.name};
+    const auto shown = shown_columns(table);
+    for (const auto& one : shown) {
+        const auto [head, unit] = named_unit(one.name);
+        const bool is_ratio = unit.empty() && table.find<double>(one.name) != nullptr;
+        const bool is_key = frame.columns.empty() || one.name == "bytes" || one.name == "level";
+        frame.columns.push_back({.name = one.name,
+                                 .unit = is_ratio && one.name != "rank" ? "1" : unit,
+                                 .role = is_key ? Role::key : Role::derived,
+                                 .interval = !one.low.empty(),
+                                 .head = head});
+        if (table.find<std::string>(one.name) != nullptr) frame.columns.back().unit.clear();
+    }
+    auto rows = rows_of(table);
+    const std::size_t all = rows.size();
+    const auto by = keep(rows, table, most);
+    for (const auto& row : rows) {
+        frame.rows.emplace_back();
+        for (const auto& one : shown) {
+            auto& cell = frame.rows.back().cells.emplace_back(cell_of(row, one.name));
+            cell.interval = {row.number(one.low), row.number(one.high)};
+        }
+        if (const auto mark = row.text("mark"); !mark.empty())
+            frame.rows.back().caveats.push_back({CaveatKind::said, mark});
+    }
+    if (all > rows.size())
+        frame.notes.push_back(
+            fmt::format("{} more rows{}: ranklab report --format json shows all", all - rows.size(),
+                        by.empty() ? "" : fmt::format(" (shown: the largest {})", by)));
+    return frame;
 }
 
 }  // namespace ranklab::report::model

@@ -115,9 +115,10 @@ Data warnings_of(const Groups& groups, const RunWarnings& of_runs) {
 
 }  // namespace
 
-std::string filled(const char* name, const Data& data) {
+std::string filled(const char* name, const Data& data,
+                   const std::function<std::string(const std::string&)>& escape) {
     kainjow::mustache::mustache page{std::string(template_text(name))};
-    page.set_custom_escape([](const std::string& text) { return html_escape(text); });
+    page.set_custom_escape(escape);
     return page.render(data);
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,8 @@ using Object = kainjow::mustache::object;
 using List = kainjow::mustache::list;
 
 /// Fills the template of that name. {{name}} escapes texts of results files.
-std::string filled(const char* name, const Data& data);
+std::string filled(const char* name, const Data& data,
+                   const std::function<std::string(const std::string&)>& escape = html_escape);
 
 inline constexpr std::size_t kMostDetailed = 60;  ///< groups whose newest run is shown in full
 

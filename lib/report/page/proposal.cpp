@@ -21,8 +21,6 @@ namespace {
 
 using figures::Section;
 
-constexpr const char* kFigures = "ranklab report --plots plots (same runs) draws the figures";
-
 // Node-hours of `steps` steps. A single run gets no interval: the one within the run would not
 // cover the next run.
 std::string node_hours(const Frame& table, std::size_t row, double steps) {
@@ -107,35 +105,26 @@ std::string as_html(const std::vector<Section>& sections, const std::string& fil
                                       {"sections", written}});
 }
 
-std::string as_markdown(const std::vector<Section>& sections) {
-    std::string all = fmt::format("<!-- {} -->\n\n", kFigures);
+// In Markdown or LaTeX.
+std::string as_source(const std::vector<Section>& sections, bool latex) {
+    List all;
     for (const auto& section : sections) {
-        all += fmt::format("## {}\n\n", markdown_text(section.heading));
-        for (const auto& line : section.text) all += markdown_text(line) + "\n\n";
+        List text(section.text.begin(), section.text.end()), figures, tables;
         for (const auto& figure : section.figures)
-            all += fmt::format("![{}](plots/{}.svg)\n\n", markdown_text(figure.title), figure.name);
-        for (const auto& table : section.tables) all += markdown_of(table) + "\n";
-    }
-    return all;
-}
-
-std::string as_latex(const std::vector<Section>& sections) {
-    std::string all = fmt::format("% needs \\usepackage{{booktabs,graphicx}}; {}\n", kFigures);
-    for (const auto& section : sections) {
-        all += fmt::format("\\subsection{{{}}}\n", latex_text(section.heading));
-        for (const auto& line : section.text)
-            all += fmt::format("{{\\sloppy {}\\par}}\n\n", latex_text(line));
-        for (const auto& figure : section.figures)
-            all += fmt::format(
-                "\\begin{{figure}}\n\\includegraphics[width=\\linewidth]{{plots/{0}.pdf}}\n"
-                "\\caption{{{1}}}\n\\label{{fig:{0}}}\n\\end{{figure}}\n",
-                figure.name, latex_text(figure.title + ". " + figure.caption));
+            figures.push_back(Object{{"name", figure.name},
+                                     {"title", figure.title},
+                                     {"caption", figure.title + ". " + figure.caption}});
         for (Frame table : section.tables) {
-            table.title = section.heading;
-            all += latex_of(table, section.id);
+            if (latex) table.title = section.heading;
+            tables.emplace_back(latex ? latex_of(table, section.id) : markdown_of(table));
         }
+        all.push_back(Object{{"heading", section.heading},
+                             {"text", text},
+                             {"figures", figures},
+                             {"tables", tables}});
     }
-    return all;
+    return filled(latex ? "proposal.tex" : "proposal.md", Object{{"sections", all}},
+                  [&](const auto& text) { return latex ? latex_text(text) : markdown_text(text); });
 }
 
 constexpr double kSame = 0.01;      // factors are equal if their logarithms differ by less
@@ -227,9 +216,8 @@ std::string proposal(const model::ChosenRuns& runs, const Centre& centre,
     sections.insert(sections.begin(),
                     {{"code", "Code and configuration", {}, {values_of(all, settings_of(all))}},
                      {"machine", "Machine", {}, {values_of(all, all.all(Role::place))}}});
-    return format == "markdown" ? as_markdown(sections)
-           : format == "latex"  ? as_latex(sections)
-                                : as_html(sections, runs.file().path().filename().string());
+    return format == "html" ? as_html(sections, runs.file().path().filename().string())
+                            : as_source(sections, format == "latex");
 }
 
 Frame placed_among(const std::vector<model::PublishedCurve>& published,
