@@ -216,8 +216,10 @@ std::string proposal(const model::ChosenRuns& runs, const Centre& centre,
     sections.insert(sections.begin(),
                     {{"code", "Code and configuration", {}, {values_of(all, settings_of(all))}},
                      {"machine", "Machine", {}, {values_of(all, all.all(Role::place))}}});
-    return format == "html" ? as_html(sections, runs.file().path().filename().string())
-                            : as_source(sections, format == "latex");
+    const bool latex = format == "latex";
+    return latex || format == "markdown"
+               ? as_source(sections, latex)
+               : as_html(sections, runs.file().path().filename().string());
 }
 
 Frame placed_among(const std::vector<model::PublishedCurve>& published,
