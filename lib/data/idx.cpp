@@ -198,11 +198,15 @@ SourceEntry idx_source(std::string name, std::string summary, ImagePlace place) 
             .read_ahead =
                 [place](const std::string& directory) {
                     const base::StopSignalsBlocked for_the_main_thread;
-                    read_ahead() = std::async(std::launch::async, [=] {
-                        const auto file =
-                            plain_or_gz(find_image_folder(place, directory), kIdxNames[0]);
-                        return std::pair(file, images_in(file));
-                    });
+                    // Here, since it reads environment variables, which MPI may set meanwhile.
+                    fs::path file;
+                    try {
+                        file = plain_or_gz(find_image_folder(place, directory), kIdxNames[0]);
+                    } catch (const base::Error&) {
+                        return;  // `open` will say why
+                    }
+                    read_ahead() = std::async(std::launch::async,
+                                              [file] { return std::pair(file, images_in(file)); });
                 }};
 }
 

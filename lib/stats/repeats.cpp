@@ -87,7 +87,7 @@ Standing standing_of(std::span<const Repeats> costs, double min_effect, bool las
     });
     std::ranges::sort(points, {}, [&](std::size_t i) { return std::pair(i != first, more(i)); });
     const bool decided = std::ranges::all_of(
-        points, [&](std::size_t i) { return i == first || more(i) + error(i) <= most; });
+        points, [&](std::size_t i) { return i == first || std::abs(more(i)) + error(i) <= most; });
     return {points, decided};
 }
 

@@ -190,8 +190,13 @@ MpiEnvironment::MpiEnvironment(Start start) {
     int provided = MPI_THREAD_SINGLE;
     // Without a fabric that needs it, and a choice of the user, keeps Open MPI from opening the
     // component cm: it loads the libraries of PSM, each of which sleeps for 0.1 s.
+    const char* const home = std::getenv("HOME");
+    const auto own_file = std::string(home == nullptr ? "" : home) + "/.openmpi/mca-params.conf";
     const bool no_cm =
-        std::getenv("OMPI_MCA_pml") == nullptr && std::getenv("OMPI_MCA_mtl") == nullptr &&
+        std::ranges::none_of(
+            std::array{"OMPI_MCA_pml", "OMPI_MCA_mtl", "OMPI_MCA_mca_base_param_files"},
+            [](const char* name) { return std::getenv(name) != nullptr; }) &&
+        ::access(own_file.c_str(), F_OK) != 0 &&
         std::ranges::none_of(
             std::array{"/dev/infiniband", "/dev/hfi1_0", "/dev/ipath", "/dev/cxi0", "/dev/kgni0"},
             [](const char* device) { return ::access(device, F_OK) == 0; });
