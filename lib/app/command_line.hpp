@@ -1,5 +1,4 @@
-// The commands of the programs, and what is answered without starting work: --help, --version,
-// --list.
+// The commands of the programs. Answers --help, --version and --list without starting work.
 #pragma once
 
 #include <functional>
@@ -20,7 +19,7 @@ struct ProgramText {
     std::string examples = {};  ///< command lines as --help prints them, for 80 columns
 };
 
-/// The texts of all commands, and of one: templates/commands.txt.
+/// Read the texts of all commands, or of one that exists, from templates/commands.txt.
 std::vector<ProgramText> program_texts();
 ProgramText text_of_command(const std::string& command);
 
@@ -28,7 +27,7 @@ ProgramText text_of_command(const std::string& command);
 struct Command {
     ProgramText text;
     options::Schema schema;
-    /// Does the work of a command without MPI; returns the exit code. `words`: its command line.
+    /// Runs a command that needs no MPI; returns the exit code. `words`: the command line.
     std::function<int(const options::Options& given, const Words& words)> work = {};
 };
 
@@ -52,7 +51,7 @@ std::optional<options::Options> parse_or_answer(const Command& command, const Wo
 
 /// Runs a command without MPI: parses its words, then prints help or does the work.
 int run_plain_command(const Command& command, const Words& words);
-/// The main of a program that is one such command. Adds --help.
+/// The main of a program that is one command without MPI. Adds --help and --version.
 int run_plain_program(int argc, char** argv, Command command);
 /// The main of a program with verbs: answers --help, --version and --list before any verb, or calls
 /// `start` with the verb and the words after it.
@@ -67,8 +66,8 @@ Words arguments_of(int argc, char** argv);
 /// "ranklab train --steps 5", shell-quoted.
 std::string command_line_of(const std::string& command, Words words);
 
-/// Whether this process prints for the job before MPI starts: it is the launcher's rank 0, or has
-/// no launcher.
+/// True for the process that prints for the job before MPI starts: the launcher's rank 0, or one
+/// without a launcher.
 bool is_output_rank();
 void print_version();
 

@@ -27,8 +27,8 @@ namespace {
 // faults them in again.
 constexpr int kKeepBytes[] = {1 << 30, 32 << 20};
 
-// Opens /dev/null as each standard stream that the caller has closed; stdout cannot be written, so
-// lost output is noticed. Otherwise the next opened file would get the number, and our output.
+// Opens /dev/null in place of each closed standard stream; stdout for reading only, so that lost
+// output is noticed. Otherwise the next opened file would get the stream's number and our output.
 void hold_standard_streams() {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
         if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)

@@ -14,8 +14,8 @@
 
 namespace ranklab::app {
 
-/// The first call of every program. Ignores SIGPIPE, so that failed writes are errors, and makes
-/// the allocator keep large blocks.
+/// The first call of every program. Ignores SIGPIPE and SIGXFSZ, so that failed writes are errors;
+/// opens closed standard streams; makes the allocator keep large blocks.
 void prepare_process();
 /// Raises the allocator's thresholds, once, and returns them as text for the run's context.
 std::string allocator_settings();
@@ -23,7 +23,7 @@ std::string allocator_settings();
 /// To be called within a catch. Prints the error as one line on stderr, unless another rank prints
 /// it (PeerError), and returns its exit code.
 int code_of_current_exception();
-/// Runs the work of a program without MPI, with its only catch.
+/// Runs the work of a program without MPI. Catches every error: prints it, returns its exit code.
 int guarded(const std::function<int()>& work);
 
 /// Throws EnvironmentError if a launcher started this process as one of several: a sweep starts its

@@ -18,7 +18,7 @@ namespace {
 
 using campaign::Campaign;
 
-// The options of all verbs. Each verb's schema has those that it reads.
+// The options of all verbs. Each verb's schema offers only the options that the verb reads.
 struct CampaignRequest {
     bool json = false, dry_run = false;
 };

@@ -52,7 +52,7 @@ std::string written(const report::compare::Comparison& comparison,
 int show(const options::Options& given, const Words& /*words*/) {
     const auto asked = given.fields<CompareSettings>();
     const auto& sides = given.positional();
-    // Sides named by label: an option in which they differ is meant.
+    // If both sides are labels, an option that differs between them is taken as intended.
     const bool by_label = sides[0].starts_with("label:") && sides[1].starts_with("label:");
     const report::compare::Gate gate{asked.fail_on_regression.has_value(), asked.strict};
     const report::compare::CompareOptions how{min_effect_of(asked), listed(asked.measure),

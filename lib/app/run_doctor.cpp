@@ -85,7 +85,7 @@ void show(const Examination& seen, bool all) {
         if (!fact.value.empty() && (all || fact.section == "libraries"))
             print("# {}.{}: {}\n", fact.section, fact.key, base::one_line(fact.value));
     if (!all) print("# --verbose shows all ranks, host facts and variables\n");
-    print_checks(seen.checks);  // last, where a terminal shows them
+    print_checks(seen.checks);  // last: a terminal shows the end of the output
 }
 
 Json rank_json(const host::Placement& p) {
@@ -155,7 +155,7 @@ results::Fact gpu_library(const host::Placement& p) {
 }
 
 int examine(Session& session, const options::Options& given) {
-    // Compares the programs only: different options are findings.
+    // Refuses ranks that run another program. The ranks' options may differ.
     refuse_other_options(session, "ranklab doctor");
     auto& control = session.control();
     const auto common = given.fields<CommonSettings>();

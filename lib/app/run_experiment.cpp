@@ -33,8 +33,8 @@ using vocabulary::CommonSettings;
 
 constexpr const char* kJson = "json-file";
 
-// Returns the options that the user set and those that every header shows. On one rank leaves out
-// options of the ranks' coordination.
+// Returns the options that the user set and the ones that every header shows; of the latter, one
+// rank alone leaves out the options that coordinate ranks.
 std::vector<results::Setting> short_settings(const std::vector<options::Effective>& settled,
                                              const options::Options& given, std::size_t ranks) {
     std::vector<options::Effective> shown;
@@ -51,8 +51,8 @@ void print_settings(const std::vector<results::Setting>& settings) {
         print("# {}: {}\n", setting.key, base::one_line(setting.value));
 }
 
-// Prints the ranks' placement and the settings that are not defaults; with --verbose and --dry-run
-// all settings.
+// Prints the ranks' placement and the settings of short_settings(), or all settings with --verbose
+// or --dry-run.
 void print_header(const experiments::Plan& plan, const options::Options& given,
                   const CommonSettings& common, const Launch& launch) {
     if ((common.quiet || common.json) && !common.dry_run) return;
@@ -204,7 +204,7 @@ int run(Session& session, const Experiment& experiment, const options::Options& 
     }
     check_files(session, common);
 
-    std::optional<base::StopSignals> signals;  // a verb does not poll: a signal ends it at once
+    std::optional<base::StopSignals> signals;  // a tool does not poll: a signal ends it at once
     if (experiment.makes_runs) signals.emplace();
     TerminalProgress& progress = session.progress();
     if (session.is_root() && !common.quiet) progress.speak();

@@ -36,7 +36,7 @@ results::Table use_table(const std::vector<host::Use>& uses) {
     return std::move(table).table();
 }
 
-// One row per part of the start-up that all ranks have, in order: mean and slowest rank, in s.
+// One row per start-up part that all ranks have: mean and longest time in s, and the slowest rank.
 results::Table start_up_table(const std::vector<std::vector<host::StartUp::Part>>& ranks) {
     const auto seconds = [&](std::size_t rank, std::size_t part) {
         return ranks[rank][part].seconds;
@@ -57,7 +57,7 @@ results::Table start_up_table(const std::vector<std::vector<host::StartUp::Part>
     return std::move(table).table();
 }
 
-// The run's table of hosts.
+// One row per rank: host, CPUs, device, threads and cores.
 std::vector<results::HostRow> host_rows(const std::vector<host::Placement>& placements,
                                         bool on_gpus) {
     const auto devices = host::devices_of(placements, on_gpus);
@@ -202,8 +202,8 @@ void RunFacts::complete_one(results::Run& run) const {
     add_context(run);
 }
 
-// Appends the launch's warnings to the run's own, whose first one may give the reason for an
-// invalid run.
+// Appends the launch's warnings after the run's own: the first warning of a run that failed must
+// stay the reason for its exit code (say_why()).
 void RunFacts::add_warnings(results::Run& run) const {
     auto warnings = launch_.warnings;
     for (const auto& finding : host::findings_of_run({.uses = uses_}))

@@ -44,7 +44,7 @@ class RunFacts {
     base::Clock::time_point began_ = base::Clock::now();
     std::int64_t started_;  // seconds since 1970
     host::UseMeter meter_;
-    std::unique_ptr<host::Monitor> monitor_;  // of --monitor, on the first rank of a host
+    std::unique_ptr<host::Monitor> monitor_;  // on a host's first rank, with --monitor; else null
     std::vector<host::Monitored> monitored_;  // by host
     std::vector<host::Use> uses_;
     results::Table start_up_;

@@ -158,7 +158,7 @@ void write_against_published(const ChosenRuns& runs, const ReportSettings& asked
     sink(asked.format == "csv" ? csv_of(frame) : text_of(frame));
 }
 
-// How a format writes runs, and groups of runs. Without a writer of runs it always writes groups.
+// How a format writes runs and groups of runs. Null `write`: always groups; null `groups`: never.
 struct Format {
     const char* name;
     void (*write)(const ChosenRuns&, const ReportSettings&, const Sink&);
@@ -167,7 +167,7 @@ struct Format {
 
 namespace formats = report::formats;
 
-// A format that has no options.
+// Adapts a writer that takes no options.
 template <void (*kWrite)(const ChosenRuns&, const Sink&)>
 void plain(const ChosenRuns& runs, const ReportSettings&, const Sink& sink) {
     kWrite(runs, sink);
@@ -231,8 +231,8 @@ void write_asked(const ChosenRuns& runs, const ReportSettings& asked, const Sink
     const auto& format = *std::ranges::find(kFormats, asked.format, &Format::name);
     if (format.groups == nullptr || (format.write != nullptr && !asked.asks_for_groups()))
         return format.write(runs, asked, sink);
-    // Without keys, groups by command and label: by all settings a file may have thousands of
-    // groups.
+    // The default of --group-by. A format that always groups does not take single runs: a file
+    // may have thousands.
     const char* const keys = format.write == nullptr ? "command,label" : "id";
     sink(format.groups(groups_of(runs, asked, keys), runs.text()));
 }

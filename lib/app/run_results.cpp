@@ -20,7 +20,7 @@ using results::ResultFile;
 
 constexpr std::size_t kMostFiles = 250;  // open at the same time
 
-// The options of all verbs. Each verb's schema has those that it reads.
+// The options of all verbs. Each verb's schema offers only the options that the verb reads.
 struct ResultsSettings {
     Words files;  // positional words
     Words where;
@@ -50,7 +50,7 @@ void refuse_ruin(const std::string& file, const results::Inspection& found) {
                                           found.runs, found.runs));
 }
 
-// One line per file, and one per damaged run.
+// Prints one line per file and one per damaged run. Throws DataError if a run is damaged.
 std::string check(const ResultsSettings& asked) {
     for (const auto& file : asked.files) {
         const auto found = results::inspect(file);

@@ -44,7 +44,7 @@ class TimeLeft {
     std::int64_t last_ = std::numeric_limits<std::int64_t>::max();
 };
 
-/// The state of some work, to be shown.
+/// Progress of one counted activity, as progress_text() shows it.
 struct ProgressState {
     std::int64_t done = 0, total = 0;
     std::string_view noun = "steps";

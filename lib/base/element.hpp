@@ -33,7 +33,7 @@ constexpr std::optional<Element> element_named(std::string_view word) {
         if (kElementWords[i] == word) return static_cast<Element>(i);
     return std::nullopt;
 }
-/// Translates a type's name into nccl-tests' ("fp32" into "float"), which users may give, too.
+/// Translates a type's name into the name in nccl-tests ("fp32" into "float"); options accept both.
 /// Returns other words unchanged.
 constexpr std::string_view nccl_tests_word(std::string_view word) {
     constexpr std::array<std::string_view, 7> kWords{"uint8",  "int32", "int64",   "float",

@@ -57,7 +57,7 @@ struct IoTally {
         shortest_s = std::min(shortest_s, other.shortest_s);
         squares_s2 += other.squares_s2;
     }
-    /// The standard deviation of single calls; NaN for fewer than two, and for shared ones.
+    /// Standard deviation of a call's time; NaN for fewer than 2 calls, or calls shared by ranks.
     double deviation_s() const {
         return std::sqrt(std::max(squares_s2 - total_s * total_s / calls, 0.0) / (calls - 1));
     }
@@ -65,7 +65,7 @@ struct IoTally {
 
 /// When a phase, or a record with all its phases, began and ended. Sent as its bytes.
 struct IoEvent {
-    std::size_t what = 0;  ///< of kIoPhaseNames; kIoPhaseCount: a record
+    std::size_t what = 0;  ///< index in kIoPhaseNames; kIoPhaseCount: a whole record
     Clock::time_point begin, end;
 
     double seconds() const { return seconds_between(begin, end); }
@@ -75,7 +75,7 @@ class IoTimes {
   public:
     using Clock = base::Clock;  // CLOCK_MONOTONIC: shared by all processes of a node
 
-    /// Also appends each event to `events`, which must outlive the calls that time it.
+    /// Also appends each event to `events`, which must outlive all later add() and add_record().
     void keep(std::vector<IoEvent>& events) { events_ = &events; }
 
     void add(IoPhase phase, Clock::time_point begin, Clock::time_point end) {

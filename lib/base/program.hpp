@@ -42,7 +42,7 @@ class Plugin {
     explicit Plugin(std::string file);
 
     bool is_open() const { return handle_ != nullptr; }
-    /// Why it is not open, in one line.
+    /// The loader's error if the library is not open, in one line.
     const std::string& why_not() const { return why_not_; }
 
     /// Throws Error if the library has no such function: a bug.

@@ -20,9 +20,9 @@ bool is_warning(int signal) {
     return signal == SIGUSR1 || signal == SIGUSR2;
 }
 
-// Whether a second signal ends the process. Not SIGHUP, which a lost terminal may cause twice (by
-// the shell and by Linux), nor a warning, which a batch system may send to the process and to the
-// launcher.
+// True if a second signal of this kind ends the process. A lost terminal may cause two SIGHUP (from
+// the shell and from Linux), and a batch system may warn both the process and its launcher: neither
+// means that the user insists.
 bool ends_when_repeated(int signal) {
     return signal != SIGHUP && !is_warning(signal);
 }

@@ -12,8 +12,8 @@ inline constexpr std::size_t kScreenColumns = 80;
 /// The width of a UTF-8 text if each letter (code point) takes one column.
 std::size_t columns_of(std::string_view text);
 
-/// `head` and `text`, wrapped between words; later lines are indented by the width of `head`. A
-/// word longer than a line is not split. Ends in a newline.
+/// Joins `head` and `text` and wraps them between words; later lines are indented by the width of
+/// `head`. A word longer than a line is not split. Ends in a newline.
 std::string wrapped(std::string_view head, std::string_view text,
                     std::size_t columns = kScreenColumns);
 

@@ -27,7 +27,7 @@ struct GpuReading {
 };
 
 struct GpuMeter {
-    std::string id;  ///< the UUID, "GPU-<hex>"; the PCI id if it has none
+    std::string id;  ///< the UUID, "GPU-<hex>"; else the PCI id; the index if the GPU is lost
     std::string pci_id, name;
     std::function<GpuReading()> read;
 };

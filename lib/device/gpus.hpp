@@ -49,10 +49,10 @@ void stop_cuda_profiler();
 /// The CUDA runtime of this build, "13.0"; "" without CUDA.
 std::string cuda_runtime_version();
 
-/// Dense peaks by the vendors' data sheets, without sparsity: TFLOP/s for 16 bits, TF32, FP32 and
-/// FP64 by tensor or matrix cores where there are any.
+/// Dense peaks (without sparsity) from the vendors' data sheets, in TFLOP/s: 16 bits, TF32 (0: the
+/// GPU has none), FP32, and FP64 by tensor or matrix cores if the GPU has them.
 struct GpuPeak {
-    const char* name;  ///< the first row whose name is part of the GPU's counts
+    const char* name;  ///< part of the GPU's name; the first row that matches applies
     double half, tf32, single, wide;
     const char* source;
 };
@@ -67,7 +67,7 @@ inline constexpr std::array kGpuPeaks{
     GpuPeak{"A100", 312, 156, 19.5, 19.5, "NVIDIA A100 data sheet 2021"},
     GpuPeak{"V100", 125, 0, 15.7, 7.8, "NVIDIA V100 data sheet 2020"},
     GpuPeak{"MI300X", 1307.4, 653.7, 163.4, 163.4, "AMD MI300X data sheet 2023"},
-    // Half of a module: each of its two dies is a device.
+    // Half of the module's peak: each of its two dies is a device.
     GpuPeak{"MI250X", 191.5, 0, 47.9, 47.9, "AMD MI250X data sheet 2021, one die"}};
 
 using StreamHandle = CUstream_st*;  ///< cudaStream_t; nullptr is the legacy default stream

@@ -1,5 +1,5 @@
-// The runtime of NVIDIA's GPUs, or with RANKLAB_ROCM that of AMD's under the same names. Private to
-// device.
+// Includes the CUDA runtime, or with RANKLAB_ROCM the HIP runtime under CUDA's names. Private to
+// lib/device.
 #pragma once
 
 #ifndef RANKLAB_ROCM
@@ -67,7 +67,7 @@ namespace ranklab::device {
 
 /// hipRuntimeGetVersion gives 50221153 for 5.2.
 inline constexpr int kMajorUnit = 10'000'000, kMinorUnit = 100'000;
-/// All 0 if the runtime does not know it.
+/// Returns zeros if the runtime does not know the GPU's UUID.
 inline cudaUUID_t uuid_of(const cudaDeviceProp&, int index) {
     cudaUUID_t uuid{};
     static_cast<void>(hipDeviceGetUuid(&uuid, index));

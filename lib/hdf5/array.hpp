@@ -1,5 +1,5 @@
-// Datasets of numbers: float64 of one or two dimensions, bytes, arrays of any element type, arrays
-// that are read row by row, where values lie in a file, and tables.
+// Reads and writes datasets: float64 of one or two dimensions, bytes, arrays of any element type
+// (also row by row) and tables. Finds the place of a dataset's values in its file.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +67,7 @@ struct Rows {
     std::vector<std::int64_t> sizes() const { return {shape.begin() + 1, shape.end()}; }
 };
 
-bool names_dataset(const std::string& name);  ///< whether it is "FILE:/DATASET"
+bool names_dataset(const std::string& name);  ///< true for "FILE:/DATASET"
 /// Opens "FILE:/DATASET" of any layout, to be read through the library. Throws OptionError for
 /// another form of name, DataError unless it is a dataset of integers or floating-point numbers.
 Rows open_rows(const std::string& name);
@@ -96,7 +96,7 @@ struct DatasetPlace {
 /// time grows with their number squared. Throws DataError if a smaller dataset has unwritten parts.
 DatasetPlace place_of(const Object& dataset);
 
-/// Of a table: a compound dataset of one dimension. A row is a record, a member a column.
+/// A column of a table (a compound dataset of one dimension, with a record per row).
 struct Column {
     std::string name;
     std::variant<std::vector<double>, std::vector<std::int64_t>, std::vector<std::string>> values;

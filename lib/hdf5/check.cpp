@@ -31,7 +31,7 @@ herr_t note(unsigned level, const H5E_error2_t* error, void* out) noexcept {
     }
 }
 
-// Makes HDF5 refuse external links, by which an untrusted file could make ranklab open others.
+// Makes HDF5 refuse external links: an untrusted file could make ranklab open other files.
 void refuse_external_links() {
     H5L_class_t refusal{};
     refusal.version = H5L_LINK_CLASS_T_VERS;

@@ -51,7 +51,7 @@ Id select(const Object& dataset, const Box& box) {
 
 }  // namespace
 
-// Not a table: HDF5's types are variables, set when the library starts.
+// A switch, not a table: HDF5's types are variables that the library sets when it starts.
 hid_t native_type(base::Element element) {
     switch (element) {
         case base::Element::u8:

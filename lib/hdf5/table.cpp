@@ -23,7 +23,7 @@ struct Member {
     H5T_class_t kind;
     std::size_t offset;
     std::size_t size;
-    bool in_file = false;  ///< whether the file has the same type
+    bool in_file = false;  ///< the file's record has the same type at the same offset
 };
 
 std::size_t rows_of(const Column& column) {
@@ -174,7 +174,7 @@ std::vector<Column> read_table(const Group& group, const std::string& name) {
     Id type = own<H5Dget_type>(dataset.path(), dataset.id());
     const auto members = members_in_file(dataset, type);
     const std::size_t stride = record_size(members);
-    // HDF5 looks long for a conversion between other types.
+    // The file's own type is used if it is the packed one: HDF5 finds conversions slowly.
     if (H5Tget_size(type.get()) != stride || !std::ranges::all_of(members, &Member::in_file))
         type = record_type(members, dataset.path());
     check_claim(dataset.id(), bytes_of(std::array{rows}, stride), dataset.path());

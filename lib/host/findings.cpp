@@ -58,7 +58,7 @@ Cases not_connected(const Evidence& evidence) {
               fmt::format("({}), or give --expect-ranks {}", evidence.own_launchers, world)}}};
 }
 
-// Adds a case for each rank whose `field` differs from rank 0's; say() makes its detail from both.
+// Adds a case for each rank whose `field` differs from rank 0's; say() words the difference.
 template <class Say>
 Cases unlike_rank_0(const Evidence& evidence, auto Placement::*field, const Say& say) {
     Cases cases;
@@ -235,7 +235,7 @@ Cases busy_cpus(const Evidence& evidence) {
     return cases;
 }
 
-// Open MPI keeps 4 MiB of messages per rank there.
+// Open MPI keeps 4 MiB of messages per rank in /dev/shm.
 Cases little_shared_memory(const Evidence& evidence) {
     Cases cases;
     for (const auto& p : evidence.placements) {

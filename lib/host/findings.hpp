@@ -1,4 +1,4 @@
-// The launch guard: checks for faults of a launch that falsify its measurements. Pure functions.
+// The launch guard: checks, as pure functions, for faults of a launch that falsify measurements.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct ResultsFolder {
     std::vector<std::string> blind;  ///< hosts that do not see the folder
 };
 
-/// The network of a process: what MPI and NCCL have loaded and opened, and what is there.
+/// The network components and devices that a process uses, and the host's fast networks.
 struct Network {
     std::string host = {};
     /// Loaded parts of MPI, UCX, libfabric and NCCL: "pml ob1, btl tcp", "UCX ib", "provider cxi";
@@ -55,7 +55,7 @@ struct Evidence {
     bool on_gpus = false;                    ///< ranks compute on their GPUs
     std::optional<ResultsFolder> folder = {};
     std::optional<std::vector<Use>> uses = {};  ///< one per rank
-    std::vector<Network> networks = {};         ///< one per rank; doctor alone looks
+    std::vector<Network> networks = {};         ///< one per rank; empty outside of doctor
 };
 
 enum class CheckState { ok, found, unknown };

@@ -107,7 +107,7 @@ std::vector<double> CoreWait::seconds() const {
     return all;
 }
 
-// The file has the thread's time on a CPU and its wait for one, in ns, and the number of its turns.
+// The file has a thread's time on CPUs in ns, its wait for a CPU in ns, and its time slices.
 double CoreWait::seconds_in(const base::Descriptor& file) {
     std::array<char, 64> text{};
     if (::pread(file.get(), text.data(), text.size() - 1, 0) <= 0) return 0;

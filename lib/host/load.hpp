@@ -25,7 +25,7 @@ struct Use {
     int host_cpus = 0;
     double seconds = 0;  ///< wall time
     double cpu_s = 0;    ///< CPU time of the rank and the children that it waited for
-    double process_s = 0, process_cpu_s = 0;  ///< the same since the process's start
+    double process_s = 0, process_cpu_s = 0;  ///< wall and CPU time since the process's start
     std::optional<double> busy_s;             ///< CPU time of all processes on host_cpus, if known
     std::int64_t peak_rss_bytes = 0;          ///< of the rank's process, since its start
     std::int64_t memory_asked_bytes = 0;

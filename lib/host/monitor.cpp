@@ -120,7 +120,7 @@ Counters counters_of_host() {
     return counters;
 }
 
-// An upper bound of a package's power.
+// An upper bound of a package's power; sample() derives from it when a counter may wrap around.
 constexpr double kMostWatts = 1000;
 
 // Other zones, the whole machine (psys) or parts of a package, would count energy twice.
@@ -149,7 +149,7 @@ Monitor::Monitor(const std::vector<MonitoredRank>& ranks, double interval_s)
 Monitored Monitor::stop() {
     ticker_ = {};
     if (rows_.empty() || base::seconds_since(last_) > interval_s_ / 2) sample();
-    cpu_energy_.sample();  // the energy per sample needs all of it
+    cpu_energy_.sample();  // the energy must cover the whole run
     return {host_, std::move(rows_), gpus_.stop(), cpu_energy_.energy()};
 }
 

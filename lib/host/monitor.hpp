@@ -101,7 +101,7 @@ class GpuMonitor : base::Immovable {
 /// host, except the current values threads and rss_bytes. NaN if the system lacks a counter.
 struct Counters {
     double cpu_s = kNotKnown;   ///< sum over threads, or over the host's CPUs
-    double wait_s = kNotKnown;  ///< process only: runnable threads waiting for a CPU
+    double wait_s = kNotKnown;  ///< process only: time that runnable threads waited for a CPU
     double threads = kNotKnown;
     double rss_bytes = kNotKnown;  ///< of a host: MemTotal - MemAvailable
     double page_faults = kNotKnown;

@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
-// The part of the network that a library is; "" for others.
+// The network component that a library contains ("btl tcp"); "" for other libraries.
 std::string component_of(std::string_view library) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kParts{
         {{"mca_pml_", "pml "},
@@ -72,7 +72,7 @@ std::string opened_devices(const fs::path& root) {
     return fmt::format("{}", fmt::join(found, ", "));
 }
 
-// InfiniBand, RoCE, Omni-Path and EFA are of one class, Slingshot's adapters of another.
+// sysfs lists InfiniBand, RoCE, Omni-Path and EFA in class infiniband, Slingshot in class cxi.
 std::string networks_up(const fs::path& root) {
     Names found;
     for (const auto& device : entries(root / "sys/class/infiniband"))

@@ -37,8 +37,8 @@ po::options_description boost_description(const Schema& schema) {
     return list;
 }
 
-// For an unknown option: another program's word, else the advice of Schema::no_option, else its new
-// name, else the nearest known name.
+// The advice for an unknown option, the first that exists: our name for another program's word, the
+// advice of Schema::no_option, the option's new name, the nearest known name.
 std::string hint(const Schema& schema, std::string name, const char* dashes) {
     std::ranges::replace(name, '_', '-');
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -62,7 +62,7 @@ std::string hint(const Schema& schema, std::string name, const char* dashes) {
     return question.empty() ? "--help all lists the options" : question;
 }
 
-// The name without dashes and value, printable: it may come from a binary file.
+// The option's name without dashes and value; printable, since an argument may hold any bytes.
 std::string bare(std::string name) {
     name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
     return base::printable(name.substr(0, name.find('=')), 60);
@@ -72,8 +72,8 @@ bool within(const Option& option, double number) {
     return std::isfinite(number) && number >= option.minimum && number <= option.maximum;
 }
 
-// Whether the value ends with one of the suffixes, "a.py"; or, for what the file defines, with a
-// name after it, "a.py:name".
+// True if the value names a file with one of the option's suffixes, "a.py", or something that such
+// a file defines, "a.py:name".
 bool names_file(const Option& option, const std::string& value) {
     return std::ranges::any_of(base::split(option.file_suffix, ','), [&](const auto& suffix) {
         return !suffix.empty() &&
@@ -170,7 +170,7 @@ const Option& option_of_key(const Schema& schema, const std::string& key, const 
         fmt::format("{}: unknown key {}; {}", path, name, hint(schema, key, "")));
 }
 
-// Adds the value of options that were given without one (Schema::bare).
+// Adds Schema::bare's value after each option that was given without a value.
 std::vector<std::string> completed(const Schema& schema, const std::vector<std::string>& given) {
     std::vector<std::string> words;
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -220,7 +220,7 @@ Options Options::parse(const Schema& schema, const std::vector<std::string>& arg
             continue;
         }
         const std::string text = one.value.empty() ? "true" : one.value.front();
-        // Of a repeated option the last one counts, since job scripts end in "$@".
+        // The last value of a repeated option counts (job scripts end in "$@"); a list keeps all.
         const auto [at, is_new] = given.try_emplace(one.string_key, text);
         const bool is_list = schema.at(one.string_key).type == Type::texts;
         if (!is_new) at->second = is_list ? at->second + kBetweenTexts + text : text;

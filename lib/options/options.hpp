@@ -40,7 +40,7 @@ std::vector<Effective> effective(const Schema& schema, const Structs&... settled
     return all;
 }
 
-/// Returns 0.025 for "2.5%" or "2.5 %", the value of this option. Throws OptionError for any other.
+/// Returns 0.025 for an option's "2.5%" or "2.5 %". Throws OptionError unless 0 % < text < 100 %.
 double fraction(const std::string& option, const std::string& text);
 
 /// The options of one program run, as given. Constant.
@@ -86,7 +86,7 @@ class Options {
     bool asks(const Effective& option) const {
         return sets(option) && option.value != option.row->fallback;
     }
-    /// Throws OptionError if an option needs one that is not given, or excludes one that is given.
+    /// Throws OptionError if an option needs another that is not given, or excludes a given one.
     /// `settled`: all structs to which the options are bound.
     template <class... Structs>
     void check_relations(const Structs&... settled) const {

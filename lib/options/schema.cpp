@@ -133,7 +133,7 @@ Schema& Schema::append(const Schema& other) {
     if (!other.list_advice_.empty()) list_advice_ = other.list_advice_;
     no_options_.insert(no_options_.end(), other.no_options_.begin(), other.no_options_.end());
     for (const auto& option : other.options_) {
-        // The first option of a letter keeps it: in io, -w is --workers, not --warmup.
+        // The first option with a letter keeps the letter: in io, -w is --workers, not --warmup.
         const bool taken = option.shorthand != 0 &&
                            std::ranges::count(options_, option.shorthand, &Option::shorthand) > 0;
         options_.push_back(option);

@@ -29,7 +29,7 @@ enum class Role {
     request        ///< a request other than a run, such as --help; not stored
 };
 
-/// A relation between two options. Applies if the user set the first one to a non-default
+/// A relation between two options. Applies if the user set the first option to a non-default
 /// value.
 struct Relation {
     std::string other;
@@ -52,7 +52,7 @@ struct Option {
     Type type = Type::text;
     std::optional<std::string> fallback = {};  ///< the default; nullopt: none
     std::vector<std::string> choices = {};
-    std::string file_suffix = {};  ///< suffix of files that are taken instead of a choice, ".pt"
+    std::string file_suffix = {};  ///< of files accepted instead of a choice: ".pt", ".py,.so"
     double minimum = 0;            ///< of integer, real and bytes
     double maximum = std::numeric_limits<double>::infinity();  ///< of integer, real and bytes
     std::string section = {};
@@ -61,12 +61,12 @@ struct Option {
     bool in_header = false;  ///< shown in a run's header even if it is the default
     /// The option means nothing on a single device; always true with Role::coordination.
     bool between_ranks = false;
-    bool follows_ranks = false;    ///< the default follows from the number of ranks on a node
+    bool follows_ranks = false;    ///< the default depends on the number of ranks on a node
     bool decides_numbers = false;  ///< changes the trained model's parameters
     /// True if its value does not change a rank's work per sample, as for batch sizes and learning
     /// rates.
     bool keeps_sample_work = false;
-    bool reads_files = false;  ///< names files or a folder that are read, in a list with commas
+    bool reads_files = false;  ///< its value names a folder or comma-separated files to read
     bool essential = false;    ///< in --help; other options only in --help all
     std::string bare = {};     ///< the value if given without one; "": a value is required
     std::string former = {};   ///< its name in older versions, which stored runs may have
@@ -95,8 +95,8 @@ struct NoOption {
     std::string advice;
 };
 
-/// Larger numbers are typing errors: computing with them (bytes, seconds, products of two) would
-/// overflow. An option may allow them by its range: `{1, kWholeNumbers}`.
+/// The default upper limits. Larger numbers are typing errors, and bytes, seconds or products of
+/// two options would overflow. An option may allow larger ones by its range: `{1, kWholeNumbers}`.
 inline constexpr std::int64_t kMostWhole = 1'000'000'000'000;
 inline constexpr double kMostReal = 1e15;
 inline constexpr std::int64_t kWholeNumbers = std::numeric_limits<std::int64_t>::max();

@@ -40,7 +40,7 @@ std::string ini_text(const std::string& path, const base::Settings& option) {
             option);
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
-    // Ranks exchange the text as a C string.
+    // Ranks exchange the text as a C string, which a NUL byte would end.
     if (text.empty() || text.size() > kMostBytes || text.find('\0') != std::string::npos)
         throw base::OptionError(
             fmt::format("'{}' is not an INI file: it is empty, has more than 1 MiB, or bytes that "
