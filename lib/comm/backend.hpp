@@ -40,7 +40,7 @@ inline BackendEntry default_backend(Memory memory) {
     return *std::ranges::find(all, memory, &BackendEntry::memory);
 }
 
-/// Throws base::Error for device memory, in which the backend's library would crash.
+/// Throws base::Error for device memory, which would crash the backend's library.
 inline void need_host(const BufferView& buffer, const char* backend) {
     if (buffer.memory == Memory::host) return;
     throw base::Error(

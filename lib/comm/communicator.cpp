@@ -21,7 +21,7 @@ void need_whole_of_parts(const BufferView& part, const BufferView& whole, int ra
 
 void run_one(Communicator& ranks, const Transfer& transfer) {
     ranks.run(transfer);
-    if (transfer.receive.memory == Memory::host) base::count_progress();  // other ranks came
+    if (transfer.receive.memory == Memory::host) base::count_progress();  // complete, not enqueued
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Values, errors and exit codes exchanged between ranks over the control plane. All collective.
+// Exchanges values, errors and exit codes over the control plane. All ranks make the same calls.
 #pragma once
 
 #include <functional>
@@ -58,7 +58,7 @@ Value reduced(Communicator& control, Value mine, ReduceOp op) {
     return mine;
 }
 
-/// Thrown on the ranks that did not fail themselves: another rank throws the error itself.
+/// Thrown on a rank because another rank failed: the failed rank throws the error itself.
 struct PeerError : base::Error {
     using base::Error::Error;
 };
@@ -67,7 +67,7 @@ struct PeerError : base::Error {
 /// the lowest failed rank rethrows its error, the others throw PeerError with its exit code. A
 /// PeerError from `work` itself counts only if no rank has an error of its own.
 void all_or_throw(Communicator& control, const std::function<void()>& work);
-/// all_or_throw() of work that only rank 0 does.
+/// all_or_throw() for work of rank 0 alone.
 void on_root(Communicator& control, const std::function<void()>& work);
 
 /// all_or_throw() for long work: a rank that is done sleeps between polls, and calls `beat` at

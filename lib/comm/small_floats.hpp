@@ -62,7 +62,7 @@ inline float Float16Format::widen(std::uint16_t bits) {
 inline std::uint16_t Float16Format::narrow(float value) {
     constexpr std::uint32_t kTooLarge = 143U << 23U;  // 2^16: infinity even before rounding
     constexpr std::uint32_t kSmallest = 113U << 23U;
-    // 0.5: its last bit as a float has the weight of a denormal's, 2^-24.
+    // 0.5: the last bit of this float weighs 2^-24, as does the last bit of a denormal.
     constexpr std::uint32_t kDenormalUnit = 126U << 23U;
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t magnitude = bits & 0x7fffffffU;

@@ -30,7 +30,7 @@ struct Residency {
     }
 };
 
-/// By mincore(2). nullopt if its answer is not reliable: to a process that neither owns the file
+/// Asks mincore(2). Returns nullopt if it fails or may lie: to a process that neither owns the file
 /// nor may write it, all pages look resident. Throws EnvironmentError or OptionError if the file
 /// cannot be opened.
 std::optional<Residency> residency_of(const std::filesystem::path& file);
@@ -73,13 +73,13 @@ struct CacheLabel {
     std::string why;   ///< one sentence, with the numbers
 };
 
-/// A read is cold if at most kColdShare of the bytes were in the page cache beforehand, and warm
-/// from kWarmShare on, unless the bytes that the block layer delivered contradict it.
+/// A read is cold if at most kColdShare of the bytes were in the page cache beforehand, and warm if
+/// at least kWarmShare were, unless the bytes that the block layer delivered contradict this.
 inline constexpr double kColdShare = 0.01;
 inline constexpr double kWarmShare = 0.99;
-/// Shares of the read bytes: from kDeliveredAll on, the block layer delivered all; up to
-/// kDeliveredNothing plus kForeignBytes, nothing. The count includes other reads of the process,
-/// such as loading its program.
+/// The block layer delivered all if it counted at least the share kDeliveredAll of the bytes read,
+/// and nothing if it counted at most the share kDeliveredNothing plus kForeignBytes: its count
+/// includes other reads of the process, such as loading its program.
 inline constexpr double kDeliveredAll = 0.95;
 inline constexpr double kDeliveredNothing = 0.05;
 inline constexpr std::uint64_t kForeignBytes = std::uint64_t{1} << 20U;

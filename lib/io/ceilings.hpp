@@ -21,7 +21,7 @@ enum class CeilingKind { write_own, write_shared, create };
 /// "raw write()", "raw pwrite()", "file creation"
 std::string_view name_of(CeilingKind kind);
 
-/// The slowest rank needed `seconds` for `amount` bytes, or files (create).
+/// `amount`: bytes, or files (create), over all ranks. `seconds`: time of the slowest rank.
 struct Ceiling {
     double amount = 0;
     double seconds = 0;

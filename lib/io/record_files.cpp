@@ -106,7 +106,7 @@ std::string header_of(std::int64_t size) {
     return base::npy_header("<f8", {size, size});
 }
 
-// A blank ends each value, and a line feed the last one of a row.
+// Each value must end with a blank, the last value of a row with a line feed.
 void parse_text(const Bytes& text, std::size_t size, std::span<double> values,
                 const fs::path& path) {
     const char* at = text.data();

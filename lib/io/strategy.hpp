@@ -77,7 +77,7 @@ struct StrategyEntry {
     /// Whether each rank writes a block of rows of every record.
     bool (*by_rows)(const Job&) = [](const Job&) { return false; };
     bool baseline = false;  ///< speedups in a ladder are relative to this strategy
-    bool async = false;     ///< has Job::async
+    bool async = false;     ///< can use Job::async
     std::string extension = ".npy";
     int bytes_per_value = 8;  ///< in the file; a value has 8 B in memory
     std::function<std::unique_ptr<Strategy>(const Job&, const Place&)> make;

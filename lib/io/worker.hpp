@@ -1,10 +1,10 @@
 // The worker processes of process-pool and process-queue, and their messages. The program
 // ranklab-io-worker loads neither MPI nor HDF5 nor LibTorch, so that it starts in milliseconds. It
-// takes no words: its first message is a WorkerJob. A pool's worker then gets one task after the
-// other from its parent: the record's id and both meshgrids, as doubles. A queue's worker builds
-// its grids and takes ids, as doubles, from a packet socket that all workers share. Both kinds send
-// WorkerReports: one when ready; then a pool's worker one per task, a queue's worker one about
-// every 50 ms and a last one. End of file on its socket means that the worker has ended.
+// takes no arguments: its first message is a WorkerJob. A pool's worker then gets one task after
+// the other from its parent: the record's id and both meshgrids, as doubles. A queue's worker
+// builds its grids and takes ids, as doubles, from a packet socket that all workers share. Both
+// kinds send WorkerReports: one when ready; then a pool's worker one per task, a queue's worker one
+// about every 50 ms and a last one. End of file on its socket means that the worker has ended.
 #pragma once
 
 #include <sys/socket.h>
@@ -32,7 +32,7 @@ struct WorkerJob {
     WorkerKind kind = WorkerKind::pool;
     std::int64_t files = 0, size = 0;
     bool fsync = false, trace = false;
-    std::array<char, 4096> directory{};  ///< PATH_MAX: no file of a longer one could be opened
+    std::array<char, 4096> directory{};  ///< PATH_MAX: no file in a longer path could be opened
 };
 
 /// Work since the last report, or the error that ends the worker.
@@ -40,7 +40,7 @@ struct WorkerReport {
     std::int64_t records = 0;
     double wait_s = 0;  ///< waiting until a task had arrived completely
     base::IoTimes times;
-    std::int64_t events = 0;  ///< with Job::trace: as many IoEvents follow the report
+    std::int64_t events = 0;  ///< number of IoEvents that follow the report (with Job::trace)
     base::ExitCode code = base::ExitCode::ok;
     std::array<char, 1000> sentence{};  ///< the error's message, truncated
     std::array<char, 16> setting{};     ///< an option that removes the error's cause

@@ -39,7 +39,7 @@ class JobClocks {
     /// This rank's clock minus rank 0's.
     double mine() const { return offsets_[static_cast<std::size_t>(control_.rank())].offset_s; }
     /// Bound on the error, in seconds, of comparing times of two ranks: the largest error of an
-    /// offset, plus the drift since the measurement.
+    /// offset, plus with several hosts the drift since the measurement (of at least 3 s).
     double error_s() const;
 
   private:

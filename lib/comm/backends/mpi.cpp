@@ -38,8 +38,8 @@ constexpr std::array<MPI_User_function*, 6> kFunctions{
     reduce<Float16Format, ReduceOp::max>,  reduce<BFloat16Format, ReduceOp::sum>,
     reduce<BFloat16Format, ReduceOp::min>, reduce<BFloat16Format, ReduceOp::max>};
 
-// While the ticker lives, ends the process after 10 s. Does not call MPI: no second call is
-// allowed while one hangs.
+// Returns a ticker that ends the process after 10 s, unless destroyed before. Does not call MPI: no
+// second call is allowed while one hangs.
 std::jthread exit_if_it_hangs(const char* call, int code) {
     constexpr auto kPatience = std::chrono::seconds(10);
     return base::every(kPatience, [=](double) {
@@ -188,8 +188,8 @@ MpiEnvironment::MpiEnvironment(Start start) {
     }
     const int wanted = start == Start::one_thread ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
     int provided = MPI_THREAD_SINGLE;
-    // Without a fabric that needs it, and a choice of the user, keeps Open MPI from opening the
-    // component cm: it loads the libraries of PSM, each of which sleeps for 0.1 s.
+    // Keeps Open MPI from opening its component cm, unless a fabric may need cm or the user has
+    // chosen: cm loads the libraries of PSM, each of which sleeps for 0.1 s.
     const char* const home = std::getenv("HOME");
     const auto own_file = std::string(home == nullptr ? "" : home) + "/.openmpi/mca-params.conf";
     const bool no_cm =
@@ -224,7 +224,7 @@ MpiEnvironment::~MpiEnvironment() {
     if (!running()) return;
     const auto limit = exit_if_it_hangs("MPI_Finalize", exit_code_);
     try {
-        // Waits for all ranks: MPI_Finalize may fail while one is still inside another call.
+        // Waits for all ranks: MPI_Finalize may fail while a rank is still inside another call.
         control_->barrier();
     } catch (const std::exception& error) {
         base::log::warn(fmt::format("the barrier before MPI_Finalize failed: {}", error.what()));

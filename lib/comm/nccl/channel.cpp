@@ -70,7 +70,7 @@ void NcclChannel::need_alive() const {
 
 void NcclChannel::begin(const char* call) {
     check_async();
-    device::select_gpu(gpu_);  // a thread of LibTorch may have selected another
+    device::select_gpu(gpu_);  // a thread of LibTorch may have selected another GPU
     ready_.record(device::compute_stream());
     device::wait_on(stream_.get(), ready_);
     last_call_ = call;
@@ -93,7 +93,7 @@ void NcclChannel::check_async() {
     if (state != ncclInProgress) end(last_call_, state);
 }
 
-// Otherwise GPU kernels that wait for a missing rank spin forever, and the process cannot end.
+// Without an abort, kernels that wait for a missing rank spin forever: the process cannot end.
 void NcclChannel::abort() noexcept {
     try {
         device::select_gpu(gpu_);

@@ -11,7 +11,7 @@ namespace {
 using base::IoPhase;
 using base::Share;
 
-constexpr int kTag = 77;  // as in the original
+constexpr int kTag = 77;  // as in the original program
 
 class MpiSend final : public FileStrategy {
   public:
