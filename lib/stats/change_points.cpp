@@ -15,15 +15,15 @@ using Values = std::vector<double>;
 using View = std::span<const double>;
 using base::real;
 
-constexpr std::size_t kWindow = 200, kFewest = 3;  // values on each side of a step
+constexpr std::size_t kWindow = 200, kFewest = 3;  // values: in a window; on each side of a step
 constexpr std::size_t kPermutations = 999, kMostExceeding = 6;
 constexpr double kLevel = 0.008;     // of the t test over all splits of the window
 constexpr double kFar = 4;           // standard deviations from the median of neighbours to a spike
 constexpr std::size_t kRefined = 5;  // values after which a step found keeps its place
 constexpr double kApart = 5;         // distance of two levels, in standard deviations within them
 
-// Hampel's filter over five values. Its spread is that of differences between neighbours, which
-// steps do not widen.
+// Hampel's filter: replaces a spike by the median of five values around it. Takes the spread from
+// differences between neighbours, which steps do not widen.
 Values without_spikes(View x, double least, std::vector<std::size_t>* spikes = nullptr) {
     Values smooth(x.begin(), x.end()), differences;
     if (x.size() < 5) return smooth;
@@ -39,8 +39,8 @@ Values without_spikes(View x, double least, std::vector<std::size_t>* spikes = n
     return smooth;
 }
 
-// A split into two parts: the difference of their means, and the squares about these and about one
-// mean.
+// A split into two parts: the difference of the parts' means, and the sums of squares about the two
+// means and about the mean of all.
 struct Split {
     std::size_t at = 0;
     double shift = 0, squares = INFINITY, of_all = 0;
@@ -60,8 +60,8 @@ Split best_split(View x, std::size_t fewest) {
     return best;
 }
 
-// The level is divided among the splits by 1 / b for b values after the step, since those of small
-// b are new; but fewer than 7 values need stronger evidence.
+// A split with b values after it gets a share of kLevel that falls as 1 / b: the splits with small
+// b were not tested before. Fewer than 7 values need stronger evidence.
 bool is_significant(const Split& split, std::size_t n) {
     const double a = real(split.at), b = real(n) - a, degrees = real(n - 2);
     const double share = std::pow(std::min(1.0, b / 7), 4) / (b * (1 + std::log(real(n))));
@@ -70,7 +70,7 @@ bool is_significant(const Split& split, std::size_t n) {
 }
 
 // A step must beat a line by a few variances of one value: by more if the shorter part is long,
-// which a drift explains, too.
+// since a drift explains two long parts, too.
 bool is_line(View x, const Split& split) {
     const double n = real(x.size()), shorter = std::min(real(split.at), n - real(split.at));
     const double margin = std::clamp(2 * shorter - 11, 3.0, 20.0);

@@ -35,9 +35,9 @@ struct Difference {
     RatioEstimate ratio;  ///< median B / median A, by run_ratio
     RankTest test;
 };
-/// Compares the costs of rates, since the median of a rate is 1 / median(1 / rate).
+/// With `rates`, compares the reciprocals: the median of a rate is 1 / median(1 / rate).
 Difference difference(std::span<const double> a, std::span<const double> b, bool rates = false);
-/// One value per run, of a rate or of another measurement.
+/// Summarises one value per run. `rates`: the values are rates.
 Summary summarise_runs(std::span<const double> values, bool rates);
 
 /// Returns too_few_runs if a side has fewer than kFewestRuns runs. Returns better, worse, or

@@ -14,23 +14,23 @@ namespace {
 
 constexpr double kMad = 1.4826;            // sd of a normal distribution / its MAD
 constexpr double kMedianError = 1.2533;    // sd of a median / sd of a mean
-constexpr double kMadInformation = 0.37;   // of a sample: the MAD's efficiency
-constexpr int kFewestRounds = 10;          // below, a row's own spread is hardly known
-constexpr std::size_t kFewestBetween = 8;  // rows whose MAD says how rows differ
+constexpr double kMadInformation = 0.37;   // the MAD's efficiency on normal samples
+constexpr int kFewestRounds = 10;          // with fewer, a row's own spread is hardly known
+constexpr std::size_t kFewestBetween = 8;  // rows; with fewer, their MAD is hardly known
 
 RowCosts known(RowCosts costs) {
     std::erase_if(costs, [](double cost) { return std::isnan(cost); });
     return costs;
 }
 
-// Of a row's median and of the row against which effects are taken.
+// The standard error of a row's effect: errors of its median and of the reference, combined.
 double error_of(double spread, double rounds, double rows) {
     const double reference = rows == 2 ? 1 : kMedianError * kMedianError / rows;
     return spread * kMedianError / std::sqrt(rounds) * std::sqrt(1 + reference);
 }
 
-// Logarithms of the costs without what all rows share in a round: the median over rows of what
-// remains without each row's own median, or without the overall one where a row has few rounds.
+// Returns the logarithms of the costs minus each round's drift: the median over rows of a cost
+// minus its row's median. A row with few rounds uses the median of all rows' medians instead.
 std::vector<RowCosts> without_drift(std::span<const RowCosts> costs) {
     constexpr std::size_t kFew = 3;
     std::vector<RowCosts> logs(costs.begin(), costs.end());
@@ -56,7 +56,7 @@ struct Spread {
     double error = kNone, freedom = 0;
 };
 
-// By the MAD of values that lost `lost` degrees of freedom to their middles.
+// Estimates the spread by the MAD. `lost`: degrees of freedom that medians have used up.
 Spread spread_of(std::vector<double> values, double lost) {
     const double all = base::real(values.size()), freedom = all - lost;
     const double middle = median_of_known(values);
@@ -71,7 +71,7 @@ struct Spreads {
 
 Spreads spreads_of(const std::vector<RowCosts>& rows) {
     std::vector<double> residuals, middles;
-    double several = 0;  // rows
+    double several = 0;  // rows with two values or more
     for (const auto& row : rows) {
         const auto values = known(row);
         if (values.empty()) continue;
@@ -143,7 +143,7 @@ std::size_t rounds_to_find(double effect, std::size_t rows, double spread, const
                            std::size_t most) {
     constexpr double kPower = 0.99;  // in each of two measurements
     const double n = base::real(std::max<std::size_t>(2, rows));
-    // Where an eighth of a few rows is slow, the others seem to differ more.
+    // If an eighth of fewer than 64 rows is slow, the other rows seem to differ more.
     if (rows >= kFewestBetween && rows < 64) spread *= 1.2;
     std::size_t rounds = std::max(kFewestRounds, 2 * static_cast<int>(std::bit_width(rows - 1)));
     for (; rounds < most; ++rounds) {

@@ -15,7 +15,7 @@ using RowCosts = std::vector<double>;
 struct FleetTest {
     double min_effect = 0.05;  ///< smallest relative slowness of interest
     double alpha = 0.05;       ///< chance that any row is called slow without being so
-    bool of_each_row = false;  ///< alpha is that of each row: for rows that are suspected already
+    bool of_each_row = false;  ///< alpha holds for each row alone: for rows suspected before
 };
 
 struct RowEffect {
@@ -30,7 +30,7 @@ struct Fleet {
     double spread = kNone;  ///< relative standard deviation of one measurement
 };
 
-/// Without NaN; NaN if nothing is left.
+/// The median of the costs that are not NaN; NaN if there are none.
 double median_of_known(RowCosts costs);
 
 /// A row's effect is its median over rounds against the fleet's median in each round, which removes
@@ -44,9 +44,9 @@ Fleet fleet_of(std::span<const RowCosts> costs, const FleetTest& test);
 std::size_t rounds_to_find(double effect, std::size_t rows, double spread, const FleetTest& test,
                            std::size_t most);
 
-/// How much more `now` costs than the median of its earlier values. NaN unless it is more by
-/// min_effect, and beyond their scatter (Student's prediction interval, one-sided alpha); NaN below
-/// 3 earlier values.
+/// How much more `now` costs than the median of the earlier values. NaN unless the increase reaches
+/// min_effect and exceeds the scatter of the earlier values (Student's prediction interval,
+/// one-sided alpha); NaN below 3 earlier values.
 double slower_than_before(double now, std::span<const double> before, const FleetTest& test);
 
 }  // namespace ranklab::stats

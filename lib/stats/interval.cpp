@@ -14,7 +14,7 @@
 namespace ranklab::stats {
 namespace {
 
-// In a longer series ranks are taken among this many of its samples, to save time.
+// In a longer series ranks are taken among at most this many of its samples, to save time.
 constexpr std::size_t kReference = 1024;
 // Fewer samples do not show whether they depend on each other, or change slowly.
 constexpr std::size_t kFewestDependent = 10, kFewestSlow = 16;
@@ -66,7 +66,7 @@ struct Widening {
     }
 };
 
-// As of a Gaussian AR(1) series: below() has the autocorrelation 2/pi asin(phi^k) at lag k. Short
+// As for a Gaussian AR(1) series: below() has the autocorrelation 2/pi asin(phi^k) at lag k. Short
 // series underestimate phi (Marriott & Pope, Biometrika 41, 1954). It is raised a little more than
 // that correction, since too small a phi costs more coverage than too large a one regains.
 Widening by_lag1(double lag1, double n) {
@@ -76,9 +76,9 @@ Widening by_lag1(double lag1, double n) {
     return {inflation, std::max(3.0, n / inflation - 1)};
 }
 
-// By the mean square of the `count` slowest components of below(), its cosine transform (Lazarus,
+// By the mean square of the `count` slowest components in the cosine transform of below() (Lazarus,
 // Lewis, Stock & Watson, HAR inference, J. Business & Economic Statistics 36, 2018). Any kind of
-// dependence shows in them.
+// dependence shows in these components.
 Widening by_slowest(std::span<const double> sides, std::size_t count) {
     const double n = base::real(sides.size());
     double squares = 0;
@@ -97,8 +97,8 @@ Widening by_slowest(std::span<const double> sides, std::size_t count) {
 }
 
 // The widest of three estimates. The four slowest components alone find levels that change a few
-// times in the series, at a price in width: they count if they clearly exceed the other two, or in
-// a short series that is clearly dependent.
+// times in the series, at a price in width: their estimate must be twice the other two, or just
+// exceed them in a short series that is clearly dependent.
 Widening widening_of(std::span<const double> samples, double median, double lag1) {
     const double n = base::real(samples.size());
     Widening widest{1, n - 1};

@@ -19,7 +19,7 @@ struct MedianEstimate {
     /// or one is NaN.
     double lag1 = kNone;
     /// Effective sample size: n / the inflation of the long-run variance of "is below the median",
-    /// which widens the interval. n below 10 samples, since so few do not show their dependence.
+    /// which widens the interval. n below 10 samples, which are too few to show dependence.
     double effective_n = kNone;
 };
 /// Widens the interval of independent samples by the series' dependence, if needed beyond the
@@ -37,9 +37,9 @@ struct RatioEstimate {
     Interval ci;
 };
 
-/// Ratio of the medians of paired samples, such as two measurements of one step. The interval of
-/// the pairs' ratios by order statistics, widened to contain the ratio: a disturbance of both
-/// samples of a pair cancels out. NaN below 6 pairs and if the sides have different sizes.
+/// Ratio of the medians of paired samples, such as two measurements of one step. The interval is by
+/// order statistics of the pairs' ratios, in which a disturbance of both samples cancels out, and
+/// is widened to contain the ratio. NaN below 6 pairs and if the sides have different sizes.
 RatioEstimate estimate_paired_ratio(std::span<const double> numerator,
                                     std::span<const double> denominator);
 

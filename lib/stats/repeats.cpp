@@ -72,7 +72,7 @@ Standing standing_of(std::span<const Repeats> costs, double min_effect, bool las
     });
     const Scatter scatter = scatter_of(costs);
     const double alpha = kAlpha / (base::real(points.size()) - 1), most = std::log1p(min_effect);
-    // How much more a point costs than the first one, as a logarithm, and the error of that.
+    // How much more a point costs than the first one, as a logarithm, and the test's margin.
     const auto more = [&](std::size_t i) {
         return log_mean(costs[i]) - log_mean(std::span(costs[first]).first(costs[i].size()));
     };

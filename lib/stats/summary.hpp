@@ -61,8 +61,8 @@ double quantile_of_sorted(std::span<const double> x, double q);
 /// (Hettmansperger & Sheather, Statistics & Probability Letters 4, 1986). Returns l, with the
 /// fraction of the way to l + 1; 0 below n = 6: no interval.
 double median_rank(std::size_t n, std::size_t interpolated_from = 30);
-/// From this rank (1 .. (n + 1) / 2, not always whole) to its mirror image in the sorted samples
-/// `x`; NaN at rank 0.
+/// The interval from this rank (1 .. (n + 1) / 2, not always whole) to its mirror image in the
+/// sorted samples `x`; NaN at rank 0.
 Interval interval_at(double rank, std::span<const double> x);
 
 }  // namespace ranklab::stats

@@ -56,7 +56,7 @@ enum class FactWord { none, yes, no, cold, warm, mixed, memory, unknown, host, d
 constexpr FactWord yes_or_no(bool yes) {
     return yes ? FactWord::yes : FactWord::no;
 }
-/// Other processes may keep this share of a run's CPUs busy on a quiet host.
+/// A host is quiet if other processes keep at most this share of the run's CPUs busy.
 inline constexpr double kMostOtherLoad = 0.05;
 namespace fact {
 inline constexpr FactName kBuildType{"build", "type"};

@@ -51,7 +51,7 @@ struct StorageSettings {
     bool fsync = false;
     std::string ceilings = "auto", layout = "files";
     std::int64_t chunk = 0;
-    std::uint64_t alignment = 64;  ///< a cache line: elsewhere the kernel copies a fifth slower
+    std::uint64_t alignment = 64;  ///< a cache line: unaligned, the kernel copies a fifth slower
     std::string hints, allocation = "early";
     bool fill = false;
     std::string collective_metadata = "on";
@@ -127,7 +127,7 @@ struct Mode {
 };
 inline constexpr std::array<Mode, 3> kModes{
     {{"single"}, {.name = "dp", .has_replicas = true}, {.name = "ddp", .several_ranks = true}}};
-/// Returns a Mode that can do nothing if --mode is open.
+/// Returns a Mode without abilities if --mode is not settled yet.
 inline Mode mode_of(const TrainingSettings& settings) {
     const auto* const found = std::ranges::find(kModes, settings.mode.value_or(""), &Mode::name);
     return found == kModes.end() ? Mode() : *found;
@@ -185,7 +185,7 @@ const options::Option& setting_row(std::string_view name);
 using OtherSettings = std::function<std::string(const std::string&)>;
 
 /// The purpose for which a setting may matter. A setting without a row matters for every purpose, a
-/// setting that has its value_when_absent() matters for none.
+/// setting whose value equals value_when_absent() for none.
 enum class SettingUse {
     comparison,  ///< runs are compared only if they agree in the setting
     group,       ///< the setting distinguishes groups (the length of measuring does not)

@@ -10,7 +10,7 @@
 namespace ranklab::vocabulary {
 namespace {
 
-constexpr std::array<std::string_view, 3> kTypes{"", ":whole", ":text"};  // as ColumnType
+constexpr std::array<std::string_view, 3> kTypes{"", ":whole", ":text"};  // in ColumnType's order
 
 // "n:whole"
 Column column_of(std::string_view word) {

@@ -1,5 +1,5 @@
-// The tables in names/, and of these the one of the tables that runs store beside their
-// measurements: names and types of columns. docs/names.md says what each column means.
+// Reads the tables in names/. tables.txt has the columns of the tables that runs store beside their
+// measurements, by name and type; docs/names.md says what each column means.
 #pragma once
 
 #include <algorithm>
