@@ -41,8 +41,8 @@ class Session {
     /// Prints nothing until TerminalProgress::speak(). The watchdog reports the activity set here.
     TerminalProgress& progress() { return progress_; }
 
-    /// Runs `work` on every rank, with the only catch of an MPI program. An error becomes one line
-    /// on stderr and an exit code; the ranks then agree on the largest code. A rank that failed
+    /// Runs `work` on every rank and catches its errors. An error becomes one line on stderr and
+    /// an exit code; the ranks then agree on the largest code. A rank that failed
     /// waits 5 s for the others, and then aborts the job: other ranks may hang in a collective
     /// that the failed rank never joins.
     int conclude(const std::function<int()>& work);

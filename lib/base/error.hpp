@@ -1,4 +1,4 @@
-// All exceptions of ranklab, each with an exit code; only app/ catches and prints them. A message
+// The exceptions of ranklab, each with an exit code, with which app/ ends the program. A message
 // says what happened and what to do. Libraries below the experiments know no options: an error has
 // the names of the settings to change, and app appends the options (options::user_message).
 #pragma once

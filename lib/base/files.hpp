@@ -83,7 +83,7 @@ std::optional<std::size_t> read_whole(int file, Values&& values,
 
 /// Where reads may be cached, judged by the file system's name. disk: in this node's page cache;
 /// network: also on the server; own_cache: in the file system's own cache (zfs); memory: files are
-/// memory (tmpfs). The later the enumerator, the less is known of where bytes came from.
+/// memory (tmpfs). Of several file systems, the later enumerator is the more cautious choice.
 enum class FileSystemKind { disk, other, network, own_cache, memory };
 
 struct FileSystem {

@@ -13,7 +13,7 @@ void set_rank(int rank, std::string_view host);
 
 void info(std::string_view message);
 void warn(std::string_view message);
-/// Appends the options of `settings` to the sentence.
+/// Logs the sentence; the message formatter appends the options of `settings`.
 void error(std::string sentence, const Settings& settings = {});
 
 /// Sets the function that appends options; without it settings are not shown. Call it once, before

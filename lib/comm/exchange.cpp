@@ -81,7 +81,7 @@ using base::Clock;
 using Seconds = std::chrono::duration<double>;
 
 // Polls until the request completes; false after `timeout`. Between polls it calls `beat` and
-// sleeps an eighth of the time waited so far, which bounds the delay.
+// sleeps an eighth of the time waited so far (20 us to 2 ms), which bounds the delay.
 bool completes(Request& request, Seconds timeout, const std::function<void()>& beat) {
     constexpr Clock::duration kShortest = std::chrono::microseconds(20),
                               kLongest = std::chrono::milliseconds(2);

@@ -1,5 +1,5 @@
 // MPI from MPI_Init_thread to MPI_Finalize, with the control communicator, or one rank without MPI;
-// messages between two ranks.
+// messages between ranks.
 #pragma once
 
 #include <cstddef>

@@ -74,8 +74,8 @@ class DatasetFile {
     /// Replaces an existing file. Throws EnvironmentError if several ranks write and this HDF5 has
     /// no MPI, OptionError for a hint that MPI refuses.
     DatasetFile(const std::filesystem::path& path, DatasetFileOptions options);
-    /// Abandons a file that was not closed: later writes are discarded. A file of several ranks
-    /// stays open in the library, since closing is collective and other ranks may be gone.
+    /// Abandons a file that was not closed: it stays open in the library. HDF5 1.10 crashes if it
+    /// closes a file after a failed write, and a collective close would wait for lost ranks.
     ~DatasetFile();
 
     /// Collective. Makes the dataset and closes it, to save memory. `chunk` has the edges of

@@ -158,7 +158,7 @@ bool Group::has(const std::string& name) const {
 }
 
 std::vector<std::string> Group::members() const {
-    // In native order, for which the library builds no table; sorted afterwards.
+    // Iterates in native order, for which the library builds no table, and sorts afterwards.
     std::vector<Member> members;
     check<H5Literate>(path(), id(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, add_name, &members);
     std::sort(members.begin(), members.end());

@@ -26,8 +26,8 @@ inline std::recursive_mutex& library_mutex() {
 }
 
 /// An HDF5 object with scalar attributes. set_* creates one, and throws Hdf5Error if it exists.
-/// *_attribute reads one; throws Hdf5Error if it is missing, DataError if it has another type or an
-/// implausible size.
+/// *_attribute reads one; throws Hdf5Error if it is missing, DataError if it has another type or
+/// not exactly one value.
 class Object {
   public:
     Object(Id id, std::string path) : id_(std::move(id)), path_(std::move(path)) {}

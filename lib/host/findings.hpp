@@ -46,7 +46,7 @@ Network network_of_process(const std::filesystem::path& root = system_root());
 
 /// What the checks examine. If a part was not gathered, its check is CheckState::unknown.
 struct Evidence {
-    std::vector<Placement> placements = {};  ///< one per working rank
+    std::vector<Placement> placements = {};  ///< one per rank
     int connected = 0;                       ///< MPI's world size; 0: unknown
     std::string launcher = {};               ///< "Slurm's srun"; "": none detected
     std::optional<int> launched = {};        ///< processes started, by the launcher's variables

@@ -84,7 +84,7 @@ struct StrategyEntry {
 
     int workers(const Job& job) const { return uses_workers ? job.workers : 0; }
     int participants(int world_size) const { return parallel ? world_size : 1; }
-    /// Without headers.
+    /// Bytes of a record in its file, headers not counted.
     std::int64_t bytes_per_record(std::int64_t size) const { return bytes_per_value * size * size; }
 };
 

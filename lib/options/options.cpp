@@ -18,7 +18,7 @@ namespace ranklab::options {
 namespace po = boost::program_options;
 namespace {
 
-// Whether a config file may not have the option: requests such as --help would do nothing there.
+// True for options that a config file must not have: there --help, for example, would do nothing.
 bool is_for_the_command_line(const Option& option) {
     return option.name == "config" || (option.role == Role::request && option.name != "dry-run");
 }

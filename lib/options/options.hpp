@@ -43,7 +43,7 @@ std::vector<Effective> effective(const Schema& schema, const Structs&... settled
 /// Returns 0.025 for an option's "2.5%" or "2.5 %". Throws OptionError unless 0 % < text < 100 %.
 double fraction(const std::string& option, const std::string& text);
 
-/// The options of one program run, as given. Constant.
+/// The options of one program run, as given. Immutable.
 class Options {
   public:
     /// Reads argv[1..]. The last of a repeated option wins. Throws OptionError for an unknown

@@ -47,7 +47,7 @@ using Properties = std::map<std::string, std::vector<std::string>>;
 struct Option {
     std::string name;              ///< long name, without the dashes
     std::string placeholder = {};  ///< "N", "FILE", "a|b"
-    std::string unit = {};         ///< of integer and real, in a message: "seconds"
+    std::string unit = {};         ///< of real, in messages: "seconds"
     std::string help;
     Type type = Type::text;
     std::optional<std::string> fallback = {};  ///< the default; nullopt: none

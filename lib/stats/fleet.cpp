@@ -91,7 +91,7 @@ Spreads spreads_of(const std::vector<RowCosts>& rows) {
 double p_of(double effect, std::size_t rounds, std::size_t rows, const Spreads& spreads) {
     Spread used = spreads.within;
     used.error = error_of(used.error, base::real(rounds), base::real(rows));
-    // The spread between rows counts if it is larger by more than its own error.
+    // The spread between rows counts if it is larger by two of its own standard errors.
     const double clearly = 1 + 2 / std::sqrt(2 * spreads.between.freedom);
     if (spreads.between.error > 0 && !(clearly * used.error > spreads.between.error))
         used = spreads.between;

@@ -9,7 +9,7 @@
 
 namespace ranklab::stats {
 
-/// Costs above 0 of one row, by round; NaN in a round without it. All rows have equally many.
+/// Costs above 0 of one row, by round; NaN if a round lacks the row. All rows have equal length.
 using RowCosts = std::vector<double>;
 
 struct FleetTest {
@@ -22,7 +22,7 @@ struct RowEffect {
     double effect = kNone;  ///< 0.12: costs 12 % more than the fleet's median row
     std::size_t seen = 0;   ///< rounds in which the row was slower by min_effect
     std::size_t rounds = 0;
-    bool slow = false;  ///< by a one-sided test, corrected by Holm, and by at least min_effect
+    bool slow = false;  ///< by at least min_effect, and by a one-sided test (Holm, or of_each_row)
 };
 
 struct Fleet {

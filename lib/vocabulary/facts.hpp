@@ -12,7 +12,7 @@
 namespace ranklab::vocabulary {
 
 enum class FactRole {
-    /// Times depend on it: runs that differ in it are compared or pooled only on request.
+    /// Times depend on the fact: runs that differ in it are compared or pooled only on request.
     surroundings,
     work,    ///< identifies the work, as the settings do: runs that differ in it are not compared
     noted,   ///< may matter, but differs too often to refuse a comparison; also facts without a row

@@ -12,8 +12,8 @@
 
 namespace ranklab::vocabulary {
 
-/// cost: seconds or bytes, which are summed and averaged. rate: computed from summed costs, never
-/// averaged. ratio: never averaged. count: exact.
+/// cost: seconds, bytes or joules, which are summed and averaged. rate: computed from summed costs,
+/// never averaged. ratio: never averaged. count: exact.
 enum class Kind { cost, rate, ratio, count };
 
 using stats::Better;

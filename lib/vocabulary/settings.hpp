@@ -122,7 +122,7 @@ struct TrainingSettings {
 /// A value of --mode, and what it can do.
 struct Mode {
     std::string_view name;
-    bool several_ranks = false;  ///< all ranks compute; otherwise one rank is the job
+    bool several_ranks = false;  ///< all ranks compute; otherwise the job must have one rank
     bool has_replicas = false;   ///< in threads of the rank
 };
 inline constexpr std::array<Mode, 3> kModes{
@@ -190,7 +190,7 @@ enum class SettingUse {
     comparison,  ///< runs are compared only if they agree in the setting
     group,       ///< the setting distinguishes groups (the length of measuring does not)
     factor,      ///< runs that differ only here are not repetitions
-    sample_work  ///< what a rank computes on one sample depends on it
+    sample_work  ///< the setting changes what a rank computes on one sample
 };
 bool matters_to(SettingUse use, std::string_view setting, std::string_view value = {});
 

@@ -10,8 +10,8 @@ using options::Role;
 using options::Schema;
 using S = TrainingSettings;
 
-// Limits beyond any machine, which users do not reach: larger numbers are typing errors, for which
-// the system would fail without a clear message.
+// Upper limits beyond what any machine can do: larger numbers are typing errors, for which the
+// system would fail without a clear message.
 constexpr std::int64_t kMostSamples =
     200'000'000;  // below 2^32/20, up to which torch_permutation equals torch.randperm
 constexpr std::int64_t kMostBatch = 1'000'000'000;

@@ -94,7 +94,7 @@ class NcclChannel : base::Immovable {
     /// Makes the host wait for all enqueued operations.
     void synchronize();
 
-    /// ncclCommSplit.
+    /// Calls ncclCommSplit. Collective.
     std::shared_ptr<NcclChannel> split(int color, int key);
 
   private:
