@@ -27,7 +27,7 @@ std::string name_of(const CommandGroup& program) {
     return program.command.empty() ? "ranklab" : "ranklab " + program.command;
 }
 
-// "make mnist" of the command "data make mnist".
+// The verb alone: "make mnist" for the command "data make mnist".
 std::string name_of(const CommandGroup& program, const Command& verb) {
     return verb.text.command.substr(program.command.empty() ? 0 : program.command.size() + 1);
 }

@@ -51,7 +51,7 @@ int collect(const Campaign& of, const CampaignRequest&) {
     const Words allow = of.slurm() ? Words{"hosts"} : Words{};
     for (const auto& sweep : of.sweeps) print_whole(campaign::table_text(sweep, allow) + '\n');
     write_page(of, allow);
-    print_whole(campaign::answers_text(of, allow));  // last on the screen
+    print_whole(campaign::answers_text(of, allow));  // last: stays on the screen
     return 0;
 }
 

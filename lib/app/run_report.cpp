@@ -34,7 +34,7 @@ using namespace options::marks;
 using report::model::ChosenRuns;
 using report::model::Sink;
 
-constexpr std::string_view kPhases = "phases";  // a word of --measure
+constexpr std::string_view kPhases = "phases";  // a value of --measure
 constexpr std::size_t kListed = 12;             // runs in a list; more would hide the text below it
 constexpr const char* kDefaultFile = "results/ranklab.h5";
 
@@ -90,7 +90,7 @@ void write_text(const ChosenRuns& runs, const ReportSettings& asked, const Sink&
     if (!runs.choice().id.empty()) {
         const auto run = runs.file().read(runs.choice().id);
         sink(whole(run, asked));
-        for (const auto& caveat : report::model::caveats_of(run))  // lists show them as footnotes
+        for (const auto& caveat : report::model::caveats_of(run))  // lists have footnotes for these
             sink(report::formats::screen_line("note", sentence(caveat)));
         return;
     }

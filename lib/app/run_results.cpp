@@ -104,7 +104,7 @@ std::string export_some(const ResultsSettings& asked) {
     return fmt::format("{}: {} runs\n", *asked.output, ids.size());
 }
 
-// The work returns the text for stdout.
+// `work` returns the text to print.
 Command command_of(const char* name, options::Schema schema,
                    std::string (*work)(const ResultsSettings&)) {
     describe_help(schema);

@@ -65,7 +65,7 @@ std::vector<std::string> libraries() {
 // How this process starts MPI. Assumes that a config file, which is not read yet, needs MPI.
 comm::Start start_of(const Program& program, const options::Options& words) {
     const auto common = words.fields<vocabulary::CommonSettings>();
-    // A step without PMI: starts without MPI, so that the launch guard can refuse it.
+    // A Slurm step without PMI starts without MPI, so that the launch guard can refuse it.
     if (comm::is_step_without_pmi() && !common.expect_ranks) return comm::Start::without_mpi;
     if (common.config) return comm::Start::with_mpi;
     const auto needs = program.needs(words);
@@ -124,8 +124,8 @@ int Session::conclude(const std::function<int()>& work) {
     std::fflush(stdout);
     progress_.activity("waiting for the other ranks to end");
     progress_.finish();
-    // A rank that is done waits until the watchdog ends it. A rank that failed waits 5 s, since
-    // other ranks may fail, too.
+    // A rank that is done waits for the others until its watchdog ends the job. A rank that failed
+    // waits 5 s, since other ranks may fail, too.
     constexpr double kPatienceOfTheFailed = 5;
     const auto agreed = comm::agree_on_exit(
         mpi_.exit_plane(), code,

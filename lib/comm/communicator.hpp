@@ -34,7 +34,7 @@ class Request {
         if (state_ && state_->test()) state_.reset();
         return !state_;
     }
-    /// Leaks the operation instead of waiting: other ranks did not take part, and the process ends.
+    /// Leaks the operation instead of waiting, for a process that ends although ranks are missing.
     void abandon() { static_cast<void>(state_.release()); }
 
   private:

@@ -101,7 +101,7 @@ struct Transfer {
 
 /// One-way messages in one run().
 constexpr int messages_of(Operation operation) {
-    constexpr int kWindow = 64;  // as osu_bw
+    constexpr int kWindow = 64;  // messages, as in osu_bw
     return operation == Operation::bandwidth ? kWindow : operation == Operation::latency ? 2 : 1;
 }
 constexpr bool reduces(Operation operation) {

@@ -127,7 +127,7 @@ std::optional<double> limit_of(const fs::path& cgroup, bool version2) {
     return *quota / *period;
 }
 
-// Device and inode, since the path to a cgroup differs between containers.
+// Names a cgroup by device and inode, since its path differs between containers.
 std::string name_of(const fs::path& cgroup) {
     struct stat seen {};
     return stat(cgroup.c_str(), &seen) == 0 ? fmt::format("{}:{}", seen.st_dev, seen.st_ino)

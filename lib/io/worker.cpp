@@ -27,8 +27,8 @@ using base::Clock;
 using base::IoPhase;
 using base::IoTimes;
 
-/// Between reports of a queue's worker: short enough for a progress bar, long enough not to wake
-/// the parent for every small file.
+/// Time between two reports of a queue's worker: short enough for a progress bar, long enough not
+/// to wake the parent for every small file.
 constexpr auto kBetweenReports = std::chrono::milliseconds(50);
 
 /// Returns false if the parent has ended.

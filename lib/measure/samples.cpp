@@ -15,7 +15,7 @@ bool on_device(base::Phase phase) {
     return phase != base::Phase::data && phase != base::Phase::copy;
 }
 
-constexpr std::size_t kPieceValues = std::size_t{1} << 15U;  // sum over ranks
+constexpr std::size_t kPieceValues = std::size_t{1} << 15U;  // of all ranks together
 
 // Calls take(row) for each row in order; a row has one value per rank.
 template <class Take>

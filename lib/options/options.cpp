@@ -43,7 +43,7 @@ std::string hint(const Schema& schema, std::string name, const char* dashes) {
     std::ranges::replace(name, '_', '-');
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
     for (const auto& line : base::split(template_text("words_of_others.txt"), '\n')) {
-        const auto cells = base::split(line, '|');  // their words, ours, what differs
+        const auto cells = base::split(line, '|');  // their names, our name, what differs
         const auto theirs = base::split(cells[0], ' ');
         if (cells.size() == 3 && std::ranges::count(theirs, name) > 0 &&
             schema.find(cells[1].substr(0, cells[1].find(' '))) != nullptr)

@@ -20,7 +20,7 @@ enum class FactRole {
 };
 
 struct Fact {
-    /// "host.cpu", or a prefix that ends in '*'. The longest row that fits counts.
+    /// "host.cpu", or a prefix that ends in '*'. The longest name that fits a fact applies.
     std::string_view name;
     FactRole role;
     /// Follows from the number of ranks, or from how a single rank is started.
@@ -41,7 +41,7 @@ std::string fact_of_older_run(std::string_view name,
 
 /// The word as stored; "" for none.
 std::string_view text_of(FactWord word);
-/// The word that the stored value begins with, in either case; none for any other value.
+/// The word that the stored value begins with, in either case; otherwise FactWord::none.
 FactWord word_in(std::string_view value);
 
 /// Whether the key equals the pattern, or begins like a pattern that ends in '*'.
