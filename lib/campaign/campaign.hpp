@@ -23,7 +23,7 @@ struct Job {
     std::int64_t minutes = 0;
 };
 
-/// The keys of the section [campaign].
+/// The keys of the section [campaign] in the file.
 struct CampaignSettings {
     std::string name, folder, output, launcher_options;
     std::string launcher = "mpirun";
