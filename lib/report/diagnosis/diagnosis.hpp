@@ -9,7 +9,7 @@
 
 namespace ranklab::report::diagnosis {
 
-/// Ties go to the first. templates/sentences.txt has a row for each, in this order.
+/// Of equal losses the first cause counts. templates/sentences.txt has a row for each, in order.
 enum class Cause {
     not_measured,
     starting,
