@@ -30,7 +30,7 @@ using Texts = std::vector<std::string>;
 
 constexpr std::string_view kLabel = "vet-";
 constexpr std::size_t kLastVets = 5, kMostRounds = 64;
-constexpr double kFound = 0.10, kUsualSpread = 0.05;  // the slowness to be found, at this spread
+constexpr double kFound = 0.10, kUsualSpread = 0.05;  // slowness to find, and assumed spread
 // Probability of any false suspect in the first pass. The second pass has FleetTest::alpha.
 constexpr double kSuspicion = 0.2;
 constexpr double kPastStarts = 20;  // 1 % in all, since no second pass checks the past

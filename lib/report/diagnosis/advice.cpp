@@ -96,7 +96,7 @@ class Advice {
                         threads > 1 ? fmt::format(" --map-by slot:PE={}", threads) : ""),
             if_quiet(std::fmax(least, all_.own_threads_s())), if_quiet(least));
     }
-    // The largest savings first, options without a number last.
+    // Sorted by the upper bound, the largest first; options without a number last.
     Frame frame() {
         Frame frame{.title = "What to try, and the time per sample that it saves"};
         frame.columns =

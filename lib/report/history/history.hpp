@@ -1,5 +1,5 @@
-// The runs of each configuration in the order of time, through changes of software: since when is
-// it faster or slower, and what changed (docs/watch.md). Settings, CPU, GPU and the number of nodes
+// Follows the runs of each configuration through changes of software: since when a configuration is
+// faster or slower, and what changed (docs/watch.md). Settings, CPU, GPU and the number of nodes
 // make a configuration; the names of hosts do not.
 #pragma once
 

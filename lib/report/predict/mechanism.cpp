@@ -180,7 +180,7 @@ struct Held {
     bool is_placed_alike() const { return !std::get<0>(distance); }
 };
 
-// All runs of several ranks that can be simulated, those nearest to the forecast first.
+// Those of the newest runs that have several ranks and can be simulated, the nearest first.
 std::vector<Held> held_against(const Setup& setup) {
     std::vector<Held> all;
     for (const auto& one : setup.evidence.shared | std::views::take(kMostHeld)) {
