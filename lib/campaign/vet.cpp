@@ -252,13 +252,13 @@ VetReport vet(const VetSettings& own, const SweepSettings& launching, const Say&
                                 kSuspicion / starts / std::max(1.0, base::real(series.size()))};
     };
     if (const auto needed = rounds_needed(series, first(1)); !own.rounds && needed > of.rounds) {
-        say(fmt::format("the measurements scatter: again, with {} rounds in place of {}", needed,
+        say(fmt::format("the measurements scatter: repeating with {} rounds instead of {}", needed,
                         of.rounds));
         of.plan(needed);
         series = of.measured(say);
     }
     if (const auto suspects = slower_in(series, first(1)); !suspects.empty()) {
-        say("one or more stand out: measuring again");
+        say("a node or link stands out: measuring again");
         of.test.of_each_row = true;
         report.findings = confirmed(suspects, slower_in(of.measured(say), of.test, suspects));
     }

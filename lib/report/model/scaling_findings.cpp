@@ -239,7 +239,7 @@ Finding weak_finding(const Scaling& scaling, const Groups& groups, std::size_t r
         finding.value = "too few runs for an interval";
     } else if (groups.load(base).differs_from(groups.load(row))) {
         finding.verdict = Verdict::weak_scaling_undecided;
-        finding.value = "other processes used their hosts differently";
+        finding.value = "load by other processes differs between them";
     }
     return finding;
 }
