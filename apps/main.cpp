@@ -1,5 +1,5 @@
-// The main of all programs but train and io-worker; CMakeLists.txt gives each its call as
-// RANKLAB_RUN.
+// The main of all programs but train and io-worker. CMakeLists.txt defines RANKLAB_RUN as the
+// program's call.
 #include "app/programs.hpp"
 #include "experiments/data_sets/data_sets.hpp"
 

@@ -7,8 +7,8 @@ int main(int argc, char** argv) {
     const int code =
         ranklab::app::run_experiment(argc, argv, ranklab::experiments::train_experiment());
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    // Leaves out LibTorch's destructors, which take 0.1 s, but not for profilers, which write at
-    // exit.
+    // Skips LibTorch's destructors, which take 0.1 s, unless a profiler is loaded, since profilers
+    // write their files at exit.
     for (const char* tool : {"LD_PRELOAD", "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"})
         if (std::getenv(tool) != nullptr) return code;
     std::fflush(nullptr);

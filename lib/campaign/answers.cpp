@@ -1,4 +1,4 @@
-// The verdicts of a campaign's sections, and their questions (worth = 10).
+// The verdicts of a campaign's sections, and the answers to their questions (key `worth`).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Groups groups_of(const Campaign& campaign, const std::string& program,
     return {runs, {keys, {}, ignore}};
 }
 
-// The best group of the section against the best of the others, with the caveats of both.
+// Compares the section's best group with the other sections' best one, and adds both's caveats.
 std::string answer(const Groups& groups, const std::string& label, double worth) {
     Rows own, others;
     for (const std::size_t group : groups.all())

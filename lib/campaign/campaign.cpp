@@ -156,7 +156,7 @@ Sweep sweep_of(const Workload& workload, const SweepRequest& request, const Mach
     }
 }
 
-// Rank counts, grouped by the number of nodes that they need under Slurm; otherwise all in one.
+// Rank counts, grouped under Slurm by the number of nodes that they need; otherwise one group.
 std::map<int, Texts> ranks_by_nodes(const Campaign& campaign, const std::string& ranks) {
     std::map<int, Texts> groups;
     for (const auto& one : base::split(ranks, ',')) {
@@ -199,7 +199,7 @@ void add_workload(Campaign& campaign, const Workload& workload) {
         campaign.jobs.back().sweep.inputs_hash = hash;
     }
     if (workload.worth) campaign.questions.push_back({campaign.sweeps.size(), *workload.worth});
-    // Its table also has the runs of other programs and files: no hash.
+    // No inputs_hash, so that its table also shows runs of other builds and input files.
     campaign.sweeps.push_back(sweep_of(workload, workload.request, this_machine()));
 }
 

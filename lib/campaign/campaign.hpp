@@ -23,7 +23,7 @@ struct Job {
     std::int64_t minutes = 0;
 };
 
-/// The keys of the section [campaign].
+/// The keys of the section [campaign] in the file.
 struct CampaignSettings {
     std::string name, folder, output, launcher_options;
     std::string launcher = "mpirun";
@@ -35,8 +35,8 @@ struct Campaign : CampaignSettings {
     std::filesystem::path file;  ///< the INI
     std::vector<Sweep> sweeps = {};
     std::vector<Job> jobs = {};
-    /// The sweeps (by index) with the key `worth`: how many times as fast as the best point of all
-    /// other sections of the same program the section's best point must be.
+    /// The sweeps (by index) with the key `worth`, and its value: the least speedup of a section's
+    /// best point over the best point of the same program's other sections.
     std::vector<std::pair<std::size_t, double>> questions = {};
 
     bool slurm() const { return launcher == "slurm"; }

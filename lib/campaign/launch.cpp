@@ -140,7 +140,7 @@ pid_t started(std::vector<std::string> words, const std::filesystem::path& log) 
     return child;
 }
 
-// Whether a process that this one has started still lives. Threads start processes, too.
+// Whether a child of `process` still lives. Each thread of a process has its own children.
 bool has_children(pid_t process) {
     std::error_code ended;
     for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", process), ended), end;
@@ -200,7 +200,7 @@ Ending run_logged(const std::vector<std::string>& words, const std::filesystem::
     int sent = 0;
     double now = 0, sent_at = 0, looked_at = 0;  // seconds
     std::optional<double> with_children_at;
-    // Again every 5 s: mpirun loses a signal that comes before it has started its ranks.
+    // Repeats a signal every 5 s: mpirun loses one that comes before it has started its ranks.
     const auto send = [&](int signal) {
         if (std::exchange(sent, signal) == signal && now - sent_at < 5) return;
         ::kill(child, signal);
@@ -210,7 +210,7 @@ Ending run_logged(const std::vector<std::string>& words, const std::filesystem::
     bool may_wait = true;
     while (::waitpid(child, &status, WNOHANG) == 0) {
         now = base::seconds_since(start);
-        // At every turn until the first child is seen, which may be killed within a second.
+        // Looks in each turn until it sees the first child, which may be killed within a second.
         if (!with_children_at || now - looked_at > 1) {
             looked_at = now;
             if (has_children(child)) with_children_at = now;

@@ -108,7 +108,7 @@ Schema own_rows(const std::string& program) {
     return rows;
 }
 
-// True for an option of a single run, such as --resume, which a sweep does not take.
+// True for options of a single run (--resume), which a sweep does not take.
 bool is_left_out(const Option& option) {
     static const std::set<std::string> kNames{"expect-ranks", "ablation", "inputs-hash"};
     const bool of_one_run = option.role == Role::request || option.role == Role::kept;
@@ -210,7 +210,7 @@ void gather_in_one_rank(Need& need, TrainingSettings& own, CommonSettings& commo
     common.threads = need.cores;
 }
 
-// Whether the option would mean nothing to the point, and train refuse it.
+// Whether the option has no effect at one rank, so that train would refuse it.
 template <class ProgramSettings>
 bool is_idle(const options::Effective& option, const Need& need, const ProgramSettings& own) {
     if constexpr (std::is_same_v<ProgramSettings, TrainingSettings>) {

@@ -80,7 +80,7 @@ struct SweepSettings {
     std::optional<int> ranks_per_node;
     std::int64_t seed = 1;
     std::optional<double> time_limit;  ///< seconds
-    std::uint64_t fits = 0;            ///< bytes of a rank; 0: not asked
+    std::uint64_t fits = 0;            ///< --fits: most bytes of a rank; 0: not asked
     bool dry_run = false, quiet = false, list = false;
 };
 
@@ -118,7 +118,7 @@ struct Sweep {
     int repeat = 1;
     std::uint64_t seed = 1;
     double limit_s = 0;           ///< seconds for one start; 0: no limit
-    std::uint64_t fits = 0;       ///< bytes of a rank within which the fastest row is named
+    std::uint64_t fits = 0;       ///< names the fastest row whose ranks take at most these bytes
     std::string strategies = {};  ///< of io, comma-separated; a start makes one run per strategy
     Launch launch;
     Machine machine;

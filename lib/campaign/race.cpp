@@ -19,9 +19,9 @@ namespace {
 
 using report::formats::screen_line;
 
-constexpr std::size_t kFullRepeat = 6;  // of the sweep that a race is compared with
+constexpr std::size_t kFullRepeat = 6;  // repeats of the sweep that a race is compared with
 
-// Seconds for equal work. NaN for ranks that sum no gradients, which do not train together.
+// Time for equal work. NaN if the ranks sum no gradients, so that they do not train one model.
 double cost_of(const results::Run& run) {
     const auto number = [&](auto key) { return base::number_in(run.setting(key)).value_or(0); };
     if (run.command == "comm") return run.median(vocabulary::kCallTime);
@@ -36,7 +36,7 @@ double cost_of(const results::Run& run) {
 struct Starts {
     std::vector<stats::Repeats> costs;  // of each point
     std::size_t count = 0;
-    double hours = 0, hours_of_sweep = 0;  // of all nodes; of kFullRepeat repeats
+    double hours = 0, hours_of_sweep = 0;  // node-hours: spent; of kFullRepeat repeats
 };
 
 Starts stored_starts(const Sweep& sweep) {
@@ -71,7 +71,7 @@ std::string config_of(const Sweep& sweep, const Point& best, const std::string& 
     return text;
 }
 
-// One more start of each point that has fewest, of those below 2 or that may be the best.
+// Starts the points with the fewest starts, among those below 2 and those that may be the best.
 std::vector<Task> next_round(const Sweep& sweep, const std::vector<stats::Repeats>& costs,
                              const std::vector<bool>& failed, const stats::Standing& standing) {
     const auto starts = [&](std::size_t i) { return costs[i].size(); };

@@ -39,8 +39,8 @@ base::ProgramOutput answer_of(const Texts& words) {
     return base::output_of(fmt::format("timeout 30 {} 2>&1", base::shell_quote(words)));
 }
 
-// The job's name in Slurm, with a hash of the folder: campaigns of one name in two folders are
-// different.
+// The job's name in Slurm, with a hash of the folder, since campaigns in different folders may have
+// the same name.
 std::string queue_name(const Campaign& campaign, const Job& job) {
     const auto folder = fs::absolute(campaign.folder).lexically_normal().string();
     return fmt::format("{}.{}.{:06x}", campaign.name, job.id,
@@ -135,7 +135,7 @@ int cancel(const Campaign& campaign) {
     const auto queue = queue_or_throw(campaign);
     for (const auto& job : campaign.jobs) {
         if (!queue.contains(job.id)) continue;
-        // Signals only the batch script's process: the sweep, which stores its runs and ends.
+        // Signals only the process of the batch script. This is the sweep, which stores its runs.
         const auto answer = answer_of({"scancel", "--batch", "--signal=USR1", "--state=RUNNING",
                                        "--name=" + queue_name(campaign, job)});
         const auto rest =

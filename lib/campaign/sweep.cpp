@@ -98,7 +98,7 @@ fs::path logs_of(const Sweep& sweep) {
     return folder;
 }
 
-// Starts runs, one after another. After a failed start the others go on.
+// Starts runs, one after another. Skips a point after its first failure; other points go on.
 class Conduct {
   public:
     Conduct(const Sweep& sweep, const Say& say)

@@ -33,11 +33,11 @@ struct Outcome {
 };
 /// Starts these repetitions in this order, whatever is stored.
 Outcome run_tasks(const Sweep& sweep, const std::vector<Task>& tasks, const Say& say);
-/// Looks at the stored whole runs of the points, in the order stored.
+/// Calls look() for each stored run of a point that is valid and not cut short, in stored order.
 void visit_runs(const Sweep& sweep, results::Detail detail,
                 const std::function<void(std::size_t point, const results::Run&)>& look);
 
-/// The stored whole runs of the sweep; nothing if there are none.
+/// The stored runs of the sweep that are not cut short, in groups; nullopt if there are none.
 std::optional<report::model::Groups> groups_of(const Sweep& sweep,
                                                const std::vector<std::string>& ignore);
 
@@ -46,7 +46,7 @@ std::optional<report::model::Groups> groups_of(const Sweep& sweep,
 /// the exit code of run_missing(), and the verdict. Throws what run_missing() throws.
 std::pair<int, std::string> run_race(const Sweep& sweep, const RaceSettings& race, const Say& say);
 
-/// The table of the points with speedup, efficiency and their verdict; or with `verdict` instead.
+/// The table of the points with speedup, efficiency and verdict; if given, with `verdict` instead.
 /// `ignore`: surroundings that may differ within a point.
 std::string table_text(const Sweep& sweep, const std::vector<std::string>& ignore = {},
                        const std::string& verdict = "");

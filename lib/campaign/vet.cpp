@@ -30,14 +30,14 @@ using Texts = std::vector<std::string>;
 
 constexpr std::string_view kLabel = "vet-";
 constexpr std::size_t kLastVets = 5, kMostRounds = 64;
-constexpr double kFound = 0.10, kUsualSpread = 0.05;  // what is to be found, at which spread
-// The chance of any suspect without a slow row. Its confirmation has the chance FleetTest::alpha.
+constexpr double kFound = 0.10, kUsualSpread = 0.05;  // slowness to find, and assumed spread
+// Probability of any false suspect in the first pass. The second pass has FleetTest::alpha.
 constexpr double kSuspicion = 0.2;
-constexpr double kPastStarts = 20;  // a comparison with the past is not confirmed: 1 % in all
+constexpr double kPastStarts = 20;  // 1 % in all, since no second pass checks the past
 constexpr std::size_t kStepsARound = 2;
 
-// Adds what each round took on each rank; above the number of ranks whose samples are stored, the
-// ranks' medians only.
+// Adds each rank's time of each round. Runs of many ranks store no samples by rank: adds each
+// rank's median as one round.
 void add_costs(std::vector<stats::RowCosts>& costs, const Run& run, const std::string& name) {
     const auto add = [&](std::size_t rank, std::size_t round, double cost) {
         costs[rank].resize(std::max(costs[rank].size(), round + 1), 0);
@@ -159,7 +159,7 @@ struct Vetting {
         if (!report.failed.empty() && sweep.launch.srun) find_silent_nodes();
     }
 
-    // Asks each node for its name: those of the allocation that do not answer start nothing.
+    // Asks each node for its name. Nodes of the allocation that do not answer cannot start ranks.
     void find_silent_nodes() {
         const auto names = base::output_of("scontrol show hostnames");
         const auto answers = base::output_of(
@@ -173,7 +173,7 @@ struct Vetting {
                 report.silent.push_back(name);
     }
 
-    // The series of the runs of these labels, in the order stored; of one label each.
+    // The series of the runs with these labels, in the order stored, by label.
     std::map<std::string, std::vector<VetSeries>> stored(const std::set<std::string>& labels) {
         std::map<std::string, std::vector<VetSeries>> all;
         if (fs::exists(sweep.output))
@@ -201,7 +201,7 @@ struct Vetting {
 
     // The newest series of each measure in each of the last vets before this one.
     std::vector<VetSeries> earlier() {
-        std::set<std::string> labels;  // begin with the time
+        std::set<std::string> labels;  // kLabel and the time, thus sorted by time
         if (fs::exists(sweep.output))
             for (const auto& run : results::ResultFile(sweep.output).runs())
                 if (run.label.starts_with(kLabel)) labels.insert(run.label);
@@ -231,7 +231,7 @@ VetFindings slower_in(const std::vector<VetSeries>& all, const stats::FleetTest&
     return found;
 }
 
-// The rounds that the largest spread asks for.
+// The most rounds that any series needs because of its spread; 0: not known.
 std::size_t rounds_needed(const std::vector<VetSeries>& all, const stats::FleetTest& test) {
     std::size_t needed = 0;
     for (const auto& one : all)
@@ -252,13 +252,13 @@ VetReport vet(const VetSettings& own, const SweepSettings& launching, const Say&
                                 kSuspicion / starts / std::max(1.0, base::real(series.size()))};
     };
     if (const auto needed = rounds_needed(series, first(1)); !own.rounds && needed > of.rounds) {
-        say(fmt::format("the measurements scatter: again, with {} rounds in place of {}", needed,
+        say(fmt::format("the measurements scatter: repeating with {} rounds instead of {}", needed,
                         of.rounds));
         of.plan(needed);
         series = of.measured(say);
     }
     if (const auto suspects = slower_in(series, first(1)); !suspects.empty()) {
-        say("one or more stand out: measuring again");
+        say("a node or link stands out: measuring again");
         of.test.of_each_row = true;
         report.findings = confirmed(suspects, slower_in(of.measured(say), of.test, suspects));
     }

@@ -22,13 +22,13 @@ options::Schema vet_options();
 struct VetPair {
     std::size_t round = 0, a = 0, b = 0;  ///< rows of a series
 };
-/// A measure of one start, of all ranks of the job alone or of pairs of nodes, in seconds or us.
+/// The costs of one measure in one start, in s, us or ns per byte: of single ranks, or of pairs.
 struct VetSeries {
     std::string measure = {};             ///< "memory bandwidth", "write to output"
     std::string work = {};                ///< equal for starts whose costs may be compared
     std::vector<std::string> names = {};  ///< of the rows: hosts, or ranks of a host
     std::vector<stats::RowCosts> costs = {};
-    std::vector<VetPair> pairs = {};  ///< rows that have a cost together; empty: measured alone
+    std::vector<VetPair> pairs = {};  ///< rows measured together; empty: each row alone
 };
 
 /// A node or link that stands out.
@@ -44,13 +44,13 @@ struct VetFinding {
 using VetFindings = std::vector<VetFinding>;
 std::string sentence(const VetFinding& finding);
 
-/// The nodes of one start that are slower than the others, and links between others. Costs of pairs
-/// of two suspected nodes do not count.
+/// The rows of one start that are slower than the others, and slower links between the remaining
+/// rows. Costs of pairs of two suspects do not count.
 VetFindings slower_rows(const VetSeries& series, const stats::FleetTest& test,
                         std::set<std::string> suspects = {});
 /// What stands out in both starts; `seen` and `rounds` are the sums.
 VetFindings confirmed(const VetFindings& first, VetFindings second);
-/// The rows that are slower than in earlier vets of the same work; of a single pair the pair.
+/// The rows that are slower than in earlier vets of the same work. A single pair is one finding.
 VetFindings slower_than_past(const VetSeries& now, const std::vector<VetSeries>& before,
                              stats::FleetTest test);
 
@@ -59,7 +59,7 @@ struct VetReport {
     std::size_t nodes = 0, rounds = 0, earlier_vets = 0;
     std::vector<std::string> measured = {};
     VetFindings findings = {};
-    std::set<std::string> notes = {};      ///< doubts of its runs: ranks that shared cores
+    std::set<std::string> notes = {};      ///< caveats of its runs: ranks that shared cores
     std::vector<std::string> silent = {};  ///< nodes on which nothing starts
     std::vector<std::string> failed = {};  ///< programs that failed, each with the end of its log
     bool names_hosts = false;              ///< rows are hosts; otherwise ranks of hosts

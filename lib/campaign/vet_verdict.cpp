@@ -41,7 +41,7 @@ Links links_of(const VetSeries& series) {
     return links;
 }
 
-// A node is slow with more than half of its partners; otherwise a link of it is.
+// A node is slow if more than half of its links are slow; otherwise only these links are.
 bool is_slow_with_most(std::size_t row, const Links& links, double least) {
     std::vector<double> all, own;
     for (const auto& [ends, costs] : links) {

@@ -14,8 +14,8 @@ namespace ranklab::data {
 DataSet open_own(const DataRequest& request, comm::Communicator& control,
                  const std::function<hdf5::Rows(const std::string& name)>& open);
 
-/// The samples of the arrays, the last of which holds the targets: the first ones for training, the
-/// last ones (by default a tenth) for validation. Throws OptionError if there are too few.
+/// Makes data sets of the arrays, the last of which holds the targets: the first samples are for
+/// training, the last ones (by default a tenth) for validation. Throws OptionError for too few.
 DataSet split_arrays(const DataRequest& request, int ranks, const std::vector<hdf5::Rows>& arrays,
                      const std::vector<Field>& fields, const std::string& origin);
 

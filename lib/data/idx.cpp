@@ -111,7 +111,7 @@ void check_label_range(const fs::path& file, const std::vector<std::uint8_t>& la
 
 namespace {
 
-// The images that a thread reads ahead, and their file.
+// The file that a thread reads ahead, and its images.
 std::future<std::pair<fs::path, ImageSet>>& read_ahead() {
     static std::future<std::pair<fs::path, ImageSet>> images;
     return images;
@@ -198,7 +198,7 @@ SourceEntry idx_source(std::string name, std::string summary, ImagePlace place) 
             .read_ahead =
                 [place](const std::string& directory) {
                     const base::StopSignalsBlocked for_the_main_thread;
-                    // Here, since it reads environment variables, which MPI may set meanwhile.
+                    // Not in the thread: reads environment variables, which MPI may set meanwhile.
                     fs::path file;
                     try {
                         file = plain_or_gz(find_image_folder(place, directory), kIdxNames[0]);

@@ -20,8 +20,8 @@ inline constexpr std::array kIdxNames{"train-images-idx3-ubyte", "train-labels-i
 void check_label_range(const std::filesystem::path& file, const std::vector<std::uint8_t>& labels,
                        std::int64_t classes);
 
-/// Throw DataError with the file, its fault and what was expected. Memory grows with the file's
-/// contents, never with the sizes in its header. The images have no labels yet.
+/// Read one file. Throw DataError with the file, its fault and what was expected. Memory grows with
+/// the file's contents, never with the sizes in its header. The images have no labels yet.
 ImageSet read_idx_images(const std::filesystem::path& file);
 std::vector<std::uint8_t> read_idx_labels(const std::filesystem::path& file);
 
@@ -29,7 +29,7 @@ ImageSet read_idx_set(const std::filesystem::path& images, const std::filesystem
                       std::int64_t classes);
 
 /// Throws DataError if the images do not have the model's `shape`. Without `test_images` the test
-/// set has labels alone.
+/// set has only labels.
 ImageSets read_idx_folder(const std::filesystem::path& folder, const ImageShape& shape,
                           std::int64_t classes, bool test_images = true);
 

@@ -19,7 +19,7 @@ struct Rotation {
     bool keeps_rows() const { return from[2] == 2 && sign[2] == 1; }
 };
 
-/// The 24 rotations of determinant +1; the first is the identity. The published table also has
+/// The 24 rotations of determinant +1; the first is the identity. The published code also has
 /// reflections, which turn right-handed structures into left-handed ones.
 const std::vector<Rotation>& rotations();
 

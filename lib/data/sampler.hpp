@@ -14,8 +14,8 @@ namespace ranklab::data {
 /// exact: every sample once. Ranks may differ by one sample; the mean over ranks is weighted.
 enum class Sharding { pad, exact };
 
-/// torch.randperm(n) after torch.manual_seed(seed) on the CPU: Fisher-Yates with mt19937, which
-/// swaps element i with i + (random % (n - i)). As in PyTorch, n < 2^32/20. Tested by tests/oracle.
+/// torch.randperm(n), for n < 2^32/20, after torch.manual_seed(seed) on the CPU: Fisher-Yates with
+/// mt19937, which swaps element i with i + (random % (n - i)). Tested by tests/oracle.
 std::vector<std::int64_t> torch_permutation(std::int64_t n, std::uint64_t seed);
 
 /// Sorts a global batch by rank: first the samples that rank 0 of `hands` ranks would take (every

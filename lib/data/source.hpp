@@ -53,8 +53,8 @@ struct SampleLayout {
     bool operator==(const SampleLayout&) const = default;
 };
 
-/// A sample and the number that determines its randomness (place and rotation of a crop). Both come
-/// from the run's plan, not from a thread, so that samples are equal at any worker count.
+/// A sample's index, and the number that fixes its random choices (place and rotation of a crop).
+/// The run's plan makes Draws, not a thread, so that samples are equal at any worker count.
 struct Draw {
     std::int64_t index = 0;
     std::uint64_t random = 0;
@@ -91,7 +91,7 @@ class Source {
     std::int64_t size_;
 };
 
-/// `source` with `cost_us` more CPU time per sample, to stand for an expensive decoder.
+/// Returns `source` with `cost_us` more CPU time per sample, to imitate an expensive decoder.
 std::shared_ptr<const Source> costly(std::shared_ptr<const Source> source, std::int64_t cost_us);
 
 struct ImageShape {
@@ -102,7 +102,7 @@ struct ImageShape {
     bool operator==(const ImageShape&) const = default;
 };
 
-/// `images` holds labels.size() * shape.bytes() bytes; labels are below `classes`.
+/// `images` holds size() * shape.bytes() bytes, or none if no image is read. Labels < `classes`.
 struct ImageSet {
     ImageShape shape;
     std::int64_t classes = 0;

@@ -15,11 +15,11 @@ constexpr double kOtherKind = 0.5;      // weight of a source of another kind
 constexpr double kMisfit = 0.15;        // largest standard deviation of points about a curve
 constexpr double kHeldOutTail = 0.015;  // probability of a larger miss, to each side
 constexpr std::size_t kFewestPoints = 3, kFewestHeldOut = 4, kMostPoints = 16;
-constexpr int kLaunches = 3;      // of a further measurement
+constexpr int kLaunches = 3;      // added by a further measurement
 constexpr double kWorthIt = 0.1;  // least useful narrowing, as a fraction of the interval
 
-// Before any source is read; a source adds 1 at most to the weights of an unknown. Chosen by hand,
-// for published curves, each forecast without its source, and for simulated campaigns.
+// Weights before any source is read; each source adds at most 1 in all to a parameter's weights.
+// Tuned by hand on published curves, forecast without their source, and on simulated campaigns.
 const Prior kBefore{
     .of = {{{24, 0.6, 0.1, 0.02, 0.004, 0.001}, {0.03, 0.045, 0.075, 0.12, 0.12, 0.1, 0.004}}}};
 
@@ -74,7 +74,7 @@ void thin(std::vector<CurvePoint>& points) {
 
 stats::RatioEstimate Prior::crossing_factor() const {
     std::vector<stats::NormalPart> parts;
-    for (std::size_t i = 0; i < of[kCrossing].size(); ++i)  // the values double
+    for (std::size_t i = 0; i < of[kCrossing].size(); ++i)  // each value is twice the one before
         parts.push_back({of[kCrossing][i], std::log(kValues[kCrossing][i]), std::log(2) / 2});
     const auto [logarithm, interval] = Mixture{parts}.estimate();
     return {std::exp(logarithm), {std::exp(interval.low), std::exp(interval.high)}};

@@ -1,6 +1,6 @@
-// Forecasts the time of a step or job with more ranks by curves through measured points and by what
-// published curves teach. The interval includes the uncertainty about the kind of curve, also that
-// it is none of the models, and about what the first step from one node to several costs.
+// Forecasts the time of a step or job with more ranks from curves fitted to measured points, with
+// priors learned from published curves. The interval allows for different kinds of curve, for a
+// true curve that no model has, and for the cost of the step from one node to several.
 #pragma once
 
 #include <array>
@@ -57,9 +57,9 @@ struct CurvePoint {
     double middle() const { return std::exp(stats::log_mean(times_s)); }  ///< geometric mean
 };
 
-/// What is learned, and the values that a fit weighs against each other: by how much the logarithm
-/// of the true time strays from the curve per doubling of the ranks; the logarithm of the factor by
-/// which two nodes take longer.
+/// The two parameters with learned priors, and the grids of values that a fit weighs. Discrepancy:
+/// by how much the logarithm of the true time strays from the curve per doubling of the ranks.
+/// Crossing: the logarithm of the factor by which two nodes take longer.
 inline constexpr std::size_t kDiscrepancy = 0, kCrossing = 1;
 inline const std::array<std::vector<double>, 2> kValues{
     {{0.004, 0.01, 0.02, 0.04, 0.08, 0.16}, {0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8}}};
@@ -67,7 +67,7 @@ inline const std::array<std::vector<double>, 2> kValues{
 /// Probabilities of kValues.
 struct Prior {
     std::array<std::vector<double>, kValues.size()> of;
-    std::size_t sources = 0;  ///< of the same kind, whose curves have a crossing
+    std::size_t sources = 0;  ///< number of sources of the same kind whose curves have a crossing
 
     /// The factor by which two nodes take longer: the median, with the 95 % interval.
     stats::RatioEstimate crossing_factor() const;
@@ -86,7 +86,7 @@ class Sources {
   public:
     explicit Sources(const std::vector<ScalingCurve>& curves);
     /// The prior for curves of this kind, without the curves of one source. Curves of other kinds
-    /// count half; if `work` is unknown, those of the same scaling are of the same kind.
+    /// count half; if `work` is unknown, all curves of this scaling are of the same kind.
     Prior prior(Scaling scaling, Work work, std::string_view without = {}) const;
 
   private:
@@ -104,7 +104,7 @@ struct Estimate {
 };
 
 /// What makes an interval wide: runs of one point scatter; several curves fit the points; the true
-/// one may stray from all; what the first step from one node to several costs, and further nodes.
+/// curve may stray from all of them; the extra time on two and more nodes is uncertain.
 enum class Doubt : std::size_t { noise, curve, discrepancy, crossing };
 inline constexpr std::size_t kDoubts = 4;
 

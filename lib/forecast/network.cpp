@@ -18,7 +18,7 @@ constexpr double kLargest = 4;  // farthest extrapolation, times the largest mea
 
 using MeasuredLevel = std::pair<const Placement, AllreduceCurve>;
 
-// Time by the formulas of Algorithm; the tree's factor 2 is left out, since it cancels in ratios.
+// Time by the formulas of docs/predict.md, without the tree's factor 2, which cancels in ratios.
 double time_by(Algorithm algorithm, std::size_t ranks, double latency, double moving) {
     const double p = base::real(ranks), rounds = std::ceil(std::log2(p));
     if (algorithm == Algorithm::ring) return 2 * (p - 1) * latency + 2 * (p - 1) / p * moving;

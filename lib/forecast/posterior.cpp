@@ -14,14 +14,14 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// The cost of working together grows with ranks^m. Its weight is exp(-kFade max(m, -1)).
+// The parallel overhead grows with ranks^m. The prior weight of m is exp(-kFade max(m, -1)).
 constexpr std::array kGrowths{-4.0, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25,
                               0.5,  0.75, 1.0,   1.25, 1.5,   1.75};
 constexpr double kFade = 0.5;
-// Values of this cost at the largest point, relative to the ideal time.
+// The grid of overheads at the largest point, relative to the ideal time.
 constexpr int kCosts = 40;
 constexpr double kLeastCost = 5e-4, kMostCost = 20;
-// The noise before any repeat is seen: a deviation that counts as this many repeats.
+// The prior of the noise: a standard deviation, and the number of repeats that it counts as.
 constexpr double kPriorDeviation = 0.02, kPriorFreedom = 2;
 constexpr double kStatedFreedom = 5;  // repeats that a stated deviation counts as
 constexpr double kLevel = 1;          // variance of the level's logarithm: as good as unknown
@@ -29,13 +29,13 @@ constexpr double kSlope = 0.1;      // discrepancy: variance of the slope's step
 constexpr double kSpread = 0.5;     // crossing: standard deviation at two nodes, relative
 constexpr double kFlatten = 0.25;   // crossing: power of log2 nodes by which its mean grows
 constexpr double kNegligible = 12;  // logarithm of a negligible relative weight
-// If nodes are unknown, weights of: the largest point fills a node, it fills half of one, the first
-// node ends at a smaller point.
+// Weights if nodes are unknown: the largest point fills one node; the largest point fills half a
+// node; a smaller point fills one node.
 constexpr double kFilled = 0.4, kHalfFilled = 0.1, kWithin = 0.4;
 
 struct Place {
-    double x, ranks, nodes, launches;  // x: log2 of the ranks over the first point's; nodes: or 0
-    double level = 0;                  // log2 of the nodes that a capacity makes of it
+    double x, ranks, nodes, launches;  // x: log2(ranks / the first point's); nodes: 0 if unknown
+    double level = 0;                  // log2 of `nodes`, or of the nodes that a capacity implies
 };
 
 // The ranks that one node may hold, each with its weight.
@@ -80,7 +80,7 @@ double noise_of(const ScalingCurve& curve) {
     return squares / freedom;
 }
 
-// One growth of the cost, and one cost.
+// The curve of one exponent in kGrowths and one overhead.
 struct Curve {
     double weight;      // logarithm of the prior probability
     Numbers logs = {};  // of the times at all places
@@ -105,13 +105,13 @@ std::vector<Curve> curves_of(std::span<const Place> places, double largest, bool
     return curves;
 }
 
-// A target's logarithm, predicted as a weighted sum of the points' residuals, with its variance.
+// The logarithm of a target's time, predicted as a weighted sum of the points' residuals.
 struct Prediction {
     Numbers weights;
-    double noise, strayed;  // parts of the variance
+    double noise, strayed;  // parts of its variance: scatter of runs, and distance from the curve
 };
 
-// One size of the discrepancy and one crossing: what they say of the points and the targets.
+// What one discrepancy, one crossing and one node capacity imply for the points and the targets.
 struct Hypothesis {
     std::size_t discrepancy, crossing;  // indices into kValues
     double weight;                      // logarithm of the prior probability
@@ -167,7 +167,7 @@ std::vector<Hypothesis> hypotheses_of(const ScalingCurve& curve, std::vector<Pla
 struct Part {
     const Curve* curve;
     const Hypothesis* under;
-    double weight;      // its logarithm, until all parts are known
+    double weight;      // first its logarithm; normalised once all parts are known
     Numbers residuals;  // of the points
 };
 

@@ -10,7 +10,7 @@
 
 namespace ranklab::forecast {
 
-/// The logarithm of a time.
+/// The distribution of the logarithm of a time: a weighted sum of normal distributions.
 struct Mixture {
     std::vector<stats::NormalPart> parts = {};
     std::array<double, kDoubts> variance = {};  ///< that each Doubt contributes
@@ -20,7 +20,7 @@ struct Mixture {
 };
 
 struct Posterior {
-    std::vector<Mixture> at = {};  ///< of the mean of n launches at each target (n: per point)
+    std::vector<Mixture> at = {};  ///< one per target: a mean of n launches (n: average of a point)
     Prior probability = {};
     double misfit = 0;  ///< mean variance of the points' logarithms about a curve
 };
@@ -31,7 +31,7 @@ double per_node_of(const ScalingCurve& curve);
 /// Fits times to the points (at least two) as docs/predict.md says. `targets` are not below the
 /// first point. With q = ranks / ranks of the first point, the logarithm of a time is
 ///   log(ideal (1 + c (q^k - 1) / k)) + a (log2 nodes)^(1/4) + discrepancy(log2 q) + noise
-/// Integrated out are the level, and on grids c, k, a and the discrepancy's size.
+/// The level is integrated out exactly; c, k, a and the discrepancy's size are summed on grids.
 Posterior fit(const ScalingCurve& curve, const Prior& prior, std::span<const double> targets);
 
 }  // namespace ranklab::forecast

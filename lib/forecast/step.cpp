@@ -28,8 +28,8 @@ std::vector<Gradient> buckets_of(std::span<const Gradient> gradients, double fir
 
 namespace {
 
-// A pass of computing, `pass_s` long, and the collectives that go on meanwhile, one after another
-// without a gap. These slow computing down.
+// A forward or backward pass, `pass_s` long if alone, and the collectives that run meanwhile, one
+// after another without a gap. Running collectives slow computing down.
 struct Pass {
     double pass_s, speed, now, done = 0, moved = now;
 

@@ -54,8 +54,8 @@ struct SimulatedStep {
 /// Simulates a step of the slowest rank, whose work is `work`. The gradients of the last
 /// micro-batch are summed by one allreduce after another; allreduce_s(bytes) counts from the
 /// arrival of the last rank. An allreduce under way slows computing down by the fraction
-/// `compute_share`. Sharded ranks also gather parameters in forward, in backward's opposite order
-/// (stages 1 and 2 in that of the first micro-batch). The step ends when computing, the last
+/// `compute_share`. Sharded ranks also gather parameters in forward, in the reverse of backward's
+/// order (stages 1 and 2 only in the first micro-batch). The step ends when computing, the last
 /// allreduce and the loader's threads are done; the optimizer's time is counted at the step's
 /// start.
 SimulatedStep simulate_step(const RankWork& work, std::size_t micro_batches,
@@ -63,8 +63,8 @@ SimulatedStep simulate_step(const RankWork& work, std::size_t micro_batches,
                             const std::function<double(double bytes)>& allreduce_s,
                             double compute_share, const Sharded& sharded = {});
 
-/// Expected maximum of `ranks` values drawn from `samples`, by the sum of docs/predict.md. NaN with
-/// fewer samples than ranks, which do not show the maximum.
+/// Expected maximum of `ranks` values drawn from `samples`, by the sum of docs/predict.md. Returns
+/// NaN for fewer samples than ranks: so few do not show the maximum.
 double expected_maximum(std::span<const double> samples, std::size_t ranks);
 
 /// The algorithm of an allreduce; docs/predict.md has the time of each (R. Thakur, R. Rabenseifner,
@@ -103,9 +103,9 @@ inline constexpr double kBlockingPiece = 8 << 20, kBackgroundPiece = 256 << 10;
 
 /// Returns the measured time if this rank count was measured. Otherwise scales the time at the
 /// nearest measured rank count by the cheapest algorithm's formula, fitted to messages of similar
-/// size; the range spans all algorithms and the fits' intervals. Placements on several hosts that
-/// no measurement resembles are hierarchical. NaN if no measured level applies, or the message is
-/// more than 4 times the level's largest one.
+/// size; the range spans all algorithms and the fits' intervals. On several hosts without a level
+/// of equal ranks per host, the algorithm is hierarchical. NaN if no measured level applies, or the
+/// message is more than 4 times the level's largest one.
 AllreduceTime allreduce_time(const MeasuredNetwork& network, double bytes,
                              const Placement& placement);
 

@@ -62,15 +62,15 @@ bool is_named(const Descriptor& file, const fs::path& path) {
            ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
 }
 
-// The mode of a lock file that ranklab made, for other users of its folder, too. The sticky bit,
-// which means nothing to the system, tells it from a user's own file, which stays.
+// The mode of ranklab's lock files, which other users of the folder may lock, too. The sticky bit,
+// which the system ignores for files, marks them: a user's own file of this name is not removed.
 constexpr mode_t kLockMode = 01666;
 
 fs::path lock_of(const fs::path& target) {
     return target.string() + ".lock";
 }
 
-// Opens a lock file; nothing if there is none.
+// Opens a lock file. Without O_CREAT the descriptor is empty if there is no file.
 Descriptor open_lock(const fs::path& path, int flags = 0) {
     Descriptor file(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, kLockMode));
     struct stat status {};

@@ -79,7 +79,7 @@ void check_lock_file(const std::filesystem::path& target);
 void check_lockable(const Descriptor& file, const std::filesystem::path& target);
 
 inline constexpr std::int64_t kSchema = 1;
-/// The axis of a measurement with one value per run, which is stored as its summary alone.
+/// The axis of a measurement with one value per run, of which only the summary is stored.
 inline constexpr const char* kAxisOfRun = "run";
 /// Makes an empty results file, replacing any file at `path`. Leaves it open, so that the first run
 /// uses the rest of the root group's block of HDF5 metadata.

@@ -32,7 +32,7 @@ class EventFile {
     bool start(std::int64_t step);
     bool add(std::int64_t step, std::span<const Scalar> scalars);
 
-    /// Brings the events to the disk: a full quota may show only then. False on failure.
+    /// Syncs the events to the disk, where a full quota may first show. Returns false on failure.
     bool sync() const;
 
   private:

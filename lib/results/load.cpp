@@ -165,7 +165,7 @@ Run load(const hdf5::Group& runs, const std::string& id, Detail detail) {
     run.hosts = load_hosts(group);
     if (detail == Detail::settings) return run;
     run.measurements = load_measurements(group);
-    // Older versions stored the file system of an io run in any table.
+    // Older versions stored an io run's file system in a column of some table, so reads all tables.
     const bool few = detail == Detail::row &&
                      (run.command != "io" || !run.fact(vocabulary::fact::kFileSystem).empty());
     if (detail != Detail::measurements) run.tables = load_tables(group, few);

@@ -22,7 +22,7 @@ enum class Detail {
     summaries,     ///< without samples and warm-up rows; `axis` and `columns` have their defaults
     measurements,  ///< without samples, warm-up rows and tables
     settings,      ///< attributes and hosts alone
-    row            ///< as summaries, with the tables alone that a row of a report needs
+    row            ///< as summaries, but of the tables only those that a row of a report needs
 };
 
 /// A run that cannot be read. Other runs of the file may be whole.

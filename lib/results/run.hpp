@@ -79,7 +79,7 @@ struct Measurement {
     std::string axis;             ///< what a row is: "step", "epoch", "run"
     std::size_t columns = 1;      ///< 1, or one per rank
     std::vector<double> samples;  ///< row-major [rows, columns], without warm-up
-    std::vector<double> warmup;   ///< as `samples`, of the warm-up
+    std::vector<double> warmup;   ///< the same of the warm-up
     stats::Summary summary;       ///< over the rows of `samples`, reduced over ranks
 
     std::size_t rows() const { return samples.size() / std::max<std::size_t>(1, columns); }
@@ -154,7 +154,7 @@ struct Run : RunHeader {
     std::vector<Measurement> measurements;
     std::vector<Table> tables;
 
-    /// Both return nullptr for an unknown name.
+    /// find() and find_table() return nullptr for an unknown name.
     const Measurement* find(std::string_view name) const;
     const Table* find_table(std::string_view name) const;
     /// The effective option; "" if there is none.
@@ -203,8 +203,8 @@ std::string context_to_json(const std::vector<Fact>& context);
 /// ["sentence", ...].
 std::string warnings_to_json(const std::vector<std::string>& warnings);
 
-/// Read the texts above. Numbers come back in JSON's shortest form ("1e-3" as "0.001"), null as
-/// "nan". Throw DataError for other JSON.
+/// Parse what the functions above return. Numbers come back in JSON's shortest form ("1e-3" as
+/// "0.001"), null as "nan". Throw DataError for other JSON.
 std::vector<Setting> config_from_json(const std::string& text);
 std::vector<Fact> context_from_json(const std::string& text);
 std::vector<std::string> warnings_from_json(const std::string& text);

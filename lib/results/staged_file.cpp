@@ -100,7 +100,7 @@ StagedFile::StagedFile(fs::path target, const char* setting)
     // The group comes first, since chown may clear mode bits. A group that the user is not in must
     // not prevent writing.
     static_cast<void>(::fchown(descriptor_.get(), static_cast<uid_t>(-1), status.st_gid) == 0);
-    // Its owner must be able to write it.
+    // 0600: the owner must be able to write the file.
     static_cast<void>(::fchmod(descriptor_.get(), (status.st_mode & 07777U) | 0600U) == 0);
 }
 

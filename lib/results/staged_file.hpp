@@ -63,7 +63,7 @@ struct TextFile : StagedFile {
     TextFile(const std::filesystem::path& path, const char* setting);
     void write(std::string_view text) { StagedFile::write(std::as_bytes(std::span(text))); }
 };
-/// Makes the file `path` of `text`, as TextFile does.
+/// Writes `text` to the file `path`, as TextFile does.
 void write_text(const std::filesystem::path& path, std::string_view text, const char* setting);
 
 /// Removes temporary files that killed writers of `target` left. The caller must be the only

@@ -65,7 +65,7 @@ Finding cifar100_file(const std::string& file) {
 
 Finding token_file(const std::string& file) {
     const auto tokens = open_token_windows(file, 1);
-    // No vocabulary is known here: the largest token says for which ones the text is.
+    // The vocabulary is not known here. The largest token, which is reported, is its lower bound.
     const auto largest = check_tokens(tokens, {0, tokens.shape[0]}, std::int64_t{1} << 16);
     return {fmt::format("{} tokens, the largest {}", tokens.shape[0] + 1, largest), "header, size"};
 }
@@ -214,7 +214,7 @@ FileVerdict verify_idx_pair(comm::Communicator& control, const std::string& imag
 // The data files of a folder except the idx files that training reads, which are checked in pairs.
 std::vector<std::string> files_in(const fs::path& folder) {
     std::vector<std::string> files;
-    for (const char* name : kIdxNames)  // a .gz beside a plain file: another program may read it
+    for (const char* name : kIdxNames)  // a .gz beside a plain file: other programs may read it
         if (const fs::path gz = folder / (std::string(name) + ".gz");
             fs::exists(folder / name) && fs::exists(gz))
             files.push_back(gz);

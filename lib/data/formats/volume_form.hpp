@@ -35,7 +35,7 @@ struct Volume {
     }
 };
 
-/// The box of all channels of `planes`.
+/// The box that holds `planes` in all channels.
 inline hdf5::Box part_of(const VolumeShape& shape, base::Share planes) {
     return {{0, planes.first, 0, 0}, {shape[0], planes.count, shape[2], shape[3]}};
 }

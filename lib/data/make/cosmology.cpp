@@ -19,7 +19,7 @@ constexpr std::int64_t kMatter = 4;  // channels of /Nbody
 constexpr std::int64_t kGas = 5;     // channels of /Hydro
 constexpr double kDensityUnit = 14;
 constexpr double kSigma = 2;    // standard deviation of ln(rho)
-constexpr double kSpeed = 0.3;  // of a velocity component, in 9e7 cm/s
+constexpr double kSpeed = 0.3;  // standard deviation of a velocity component, in 9e7 cm/s
 constexpr std::int64_t kSchema = 1;
 
 struct Octave {

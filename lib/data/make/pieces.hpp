@@ -18,7 +18,7 @@
 
 namespace ranklab::data {
 
-/// Of a file of volumes: attributes and HDF5's own structures.
+/// Bytes reserved for a volume file's attributes and HDF5's own structures.
 inline constexpr std::uint64_t kHeaderBytes = 1U << 20U;
 
 /// Calls visit(planes) for this rank's planes of a volume, at most 64 MiB of float32 each time. All

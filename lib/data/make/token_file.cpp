@@ -17,7 +17,7 @@ namespace ranklab::data {
 namespace {
 
 constexpr std::int64_t kResidues = 8;
-constexpr std::int64_t kBlock = 1 << 16;  // tokens that follow from a seed of their own
+constexpr std::int64_t kBlock = 1 << 16;  // tokens drawn from one random stream, by any rank
 
 class MarkovText {
   public:
@@ -38,7 +38,7 @@ class MarkovText {
         RandomStream random(random_of(static_cast<std::uint64_t>(seed), 0, number));
         std::uint64_t before = random.below(kTokenSymbols), last = random.below(kTokenSymbols);
         for (auto& token : tokens) {
-            // 0, 1, 2, 3 with 1/2, 1/4, 1/8, 1/8: zeros before the first one of three random bits.
+            // 0, 1, 2, 3 with probability 1/2, 1/4, 1/8, 1/8: trailing zeros of three random bits.
             const auto choice = std::countr_zero(random.next() | 0x8U);
             token = next_[before % kResidues * kResidues + last % kResidues][choice];
             before = last;
@@ -47,7 +47,7 @@ class MarkovText {
     }
 
   private:
-    // Of a % 8 and b % 8; the four differ in their residues, so that all pairs come up.
+    // What may follow a, b, by a % 8 and b % 8: 4 tokens of different residues, so all pairs occur.
     std::array<std::array<std::uint16_t, 4>, kResidues * kResidues> next_{};
 };
 

@@ -41,7 +41,7 @@ CropPlace crop_place(std::uint64_t random, std::int64_t volume_edge, std::int64_
                      bool rotate);
 
 /// The default number of crops per epoch: 16 times the number that fits side by side. For crops of
-/// edge 64 the published numbers: 65,536 in a volume of edge 1024, 8,192 in one of edge 512.
+/// edge 64 these are the published 65,536 (volume of edge 1024) and 8,192 (volume of edge 512).
 std::int64_t usual_samples(std::int64_t volume_edge, std::int64_t crop_edge);
 
 struct CropOptions {

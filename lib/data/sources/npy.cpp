@@ -64,7 +64,7 @@ std::optional<std::uint64_t> product_of(const std::vector<std::int64_t>& shape,
     return product;
 }
 
-// The header's dictionary; the values begin behind it.
+// The header's dictionary, after which the values begin.
 std::string dictionary_of(const FileBytes& file, const std::string& name) {
     const auto* const head = reinterpret_cast<const unsigned char*>(
         file.at(0, std::min<std::uint64_t>(kBeforeDictionary, file.size())));

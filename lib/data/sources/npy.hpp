@@ -36,8 +36,8 @@ NpyHeader read_npy_header(const std::string& name);
 hdf5::Rows npy_windows(const std::string& name, const NpyHeader& header, std::int64_t stride,
                        std::optional<ByteAccess> access = {});
 
-/// The rows of "X.npy". `access`: by default mapped on a local file system and read on others; a
-/// pass over the whole file reads, since mapped pages count as this process's memory. Throws
+/// The rows of "X.npy". `access`: by default mapped on a local file system and read on others. Give
+/// `read` for a pass over the whole file: mapped pages count as this process's memory. Throws
 /// DataError with the file's name for any fault: not an npy file, another type, an impossible
 /// shape, missing or surplus values. Memory grows with the file's contents, never with the sizes in
 /// its header.

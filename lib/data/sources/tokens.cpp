@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int32_t kLlmcMagic = 20240520;
 
-// The header of a file that is not npy.
+// The header of a .bin file: llm.c's, or what nanoGPT's file implies.
 NpyHeader header_of_bin(const std::string& name, std::uint64_t bytes, const LlmcHeader& head) {
     NpyHeader header{.type = {'u', 2}, .shape = {}};
     if (head[0] == kLlmcMagic) {

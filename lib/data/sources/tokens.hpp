@@ -23,7 +23,7 @@ using LlmcHeader = std::array<std::int32_t, 256>;
 /// llm.c's header of a file of `tokens` tokens, at most 2^31 - 1.
 LlmcHeader llmc_header(std::int64_t tokens);
 
-/// Whether the file begins as llm.c's do.
+/// Whether these are the first bytes of an llm.c token file.
 bool is_llmc_tokens(const std::string& first_bytes);
 
 }  // namespace ranklab::data

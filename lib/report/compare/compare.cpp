@@ -261,7 +261,7 @@ void fill(CompareGroup& group, const CompareOptions& options) {
     group.differing = differing_keys(group, options.ignore);
     group.notes = notes_of(group);
     auto names = measurements_of(group.command(), both(group.a, group.b), options.measurements);
-    // Steps of other batches, per rank and in all, are other work: their rates are compared.
+    // If both batch sizes differ, a step is different work: compares rates instead of step times.
     const auto is_batch = [](const DifferingKey& one) { return model::is_batch(one.key); };
     if (options.measurements.empty() && std::ranges::count_if(group.differing, is_batch) > 1 &&
         std::ranges::count(names, vocabulary::kThroughput) > 0)

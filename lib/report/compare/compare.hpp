@@ -22,7 +22,7 @@ struct CompareOptions {
     std::vector<std::string> measurements = {};
     std::vector<std::string> ignore = {};  ///< conditions that may differ: KEY, or a prefix KEY*
     bool with_unverified = false;          ///< count runs without any verified result, too
-    bool one_may_differ = false;           ///< one option may, without being ignored
+    bool one_may_differ = false;           ///< one option may differ without --ignore
 };
 
 struct Side {
@@ -50,7 +50,7 @@ struct CompareRow {
     /// If is_open(): runs per side that would detect the smallest change of interest; 0: unknown.
     std::size_t runs_needed = 0;
     std::vector<double> a = {}, b = {};  ///< one value per launch
-    bool disturbed = false;  ///< a time or rate of sides with different load by other processes
+    bool disturbed = false;              ///< a time or rate, and load by other processes differs
 
     bool is_open() const {
         return outcome == Outcome::too_noisy || outcome == Outcome::too_few_runs;

@@ -107,8 +107,8 @@ bool is_another_work(const std::string& key) {
     return key == "model" || key == "data" || key == "files" || key == "size";
 }
 
-// Conditions that are not ignored, and in which runs of a command in A and in B without a
-// counterpart differ, with the values of the sides.
+// Conditions that keep A's and B's runs of a command from being paired, with the values of each
+// side. Leaves out ignored conditions.
 std::map<std::string, OfSides> differences(const Groups& all,
                                            const std::vector<std::string>& ignore) {
     std::map<std::string, CompareGroup> alone;  // by command
@@ -126,7 +126,7 @@ std::map<std::string, OfSides> differences(const Groups& all,
     return found;
 }
 
-// A comparison of such runs would show that difference, not the change.
+// Throws if unpaired runs differ: comparing them would show that difference, not the change.
 void refuse_counterparts_that_differ(const Groups& all, const std::vector<std::string>& ignore) {
     std::vector<std::string> parts, keys;
     for (const auto& [key, values] : differences(all, ignore)) {

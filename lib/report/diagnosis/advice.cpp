@@ -14,7 +14,7 @@ namespace {
 
 using model::Parts, model::Steps;
 
-constexpr double kRounding = 5;  // percent: a bound has no finer digits
+constexpr double kRounding = 5;  // percent: bounds are multiples of it
 // Two runs of one kind differ by this share, beside other load by more.
 constexpr double kBetweenRuns = 0.01, kBesideOthers = 0.1;
 
@@ -22,7 +22,7 @@ class Advice {
   public:
     explicit Advice(const Steps& all) : all_(all), p_(all.whole) {}
 
-    // Seconds of a step, at most and at least; NaN: not known.
+    // Adds an option that saves at most and at least these seconds of a step; NaN: not known.
     void add(const std::string& option, double most_s, double least_s = stats::kNone) {
         const double percent = p_.percent_of(most_s),
                      off = is_quiet() ? kBetweenRuns : kBesideOthers,
@@ -81,9 +81,9 @@ class Advice {
             add(fmt::format("mpirun --map-by slot:PE={} --bind-to core", all_.threads),
                 if_quiet(waited + p_.computing_s() / 2), if_quiet(0.75 * waited));
     }
-    // Fewer ranks make as many more steps, each at most as long as the computing of one, which gets
-    // shorter without the switches: by all of the waits at most. Computing contains the waits for
-    // cores if the kernel does not count them.
+    // Fewer ranks make more steps, each at most as long as a rank's computing now. Computing gets
+    // shorter without switches between ranks, by all waits for cores at most. It contains these
+    // waits if the kernel does not count them.
     void add_ranks() {
         const double threads = all_.threads, cores = all_.host_cores,
                      ranks = std::max(1.0, std::floor(cores / threads)),
@@ -96,7 +96,7 @@ class Advice {
                         threads > 1 ? fmt::format(" --map-by slot:PE={}", threads) : ""),
             if_quiet(std::fmax(least, all_.own_threads_s())), if_quiet(least));
     }
-    // The largest savings first, options without a number last.
+    // Sorted by the upper bound, the largest first; options without a number last.
     Frame frame() {
         Frame frame{.title = "What to try, and the time per sample that it saves"};
         frame.columns =
@@ -110,7 +110,7 @@ class Advice {
     }
 
   private:
-    // The part of a loss that the least of ten blocks lacks; without blocks, all of it.
+    // The loss minus its least value in any of ten blocks; without blocks, the whole loss.
     double above_least_s(Parts::Loss loss) const {
         double least = all_.blocks.empty() ? 0 : p_.lost_s(loss);
         for (const auto& block : all_.blocks) least = std::min(least, block.lost_s(loss));

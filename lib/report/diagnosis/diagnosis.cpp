@@ -160,7 +160,7 @@ std::optional<Run> with_ranks(const Run& dp, const results::ResultFile& file) {
     return newest;
 }
 
-// What replicas pay beside ranks: the parts of the step that differ by 1 % of it or more.
+// Compares replicas with ranks: the parts of the step that differ by at least 1 % of the step.
 std::string against_ranks(const Parts& dp, const Run& ranks) {
     const Parts other = steps_of(ranks).whole;
     std::vector<std::string> parts;

@@ -9,7 +9,7 @@
 
 namespace ranklab::report::diagnosis {
 
-/// Ties go to the first. templates/sentences.txt has a row for each, in this order.
+/// Of equal losses the first cause counts. templates/sentences.txt has a row for each, in order.
 enum class Cause {
     not_measured,
     starting,
@@ -39,14 +39,14 @@ struct Diagnosis {
     /// run does not store the parts.
     Frame parts = {};
     double start_up_s = stats::kNone;
-    Frame advice = {};  ///< options to try: known savings before upper bounds, the largest first
+    Frame advice = {};  ///< options to try, the largest upper bound of the savings first
     std::vector<Caveat> caveats = {};  ///< of the run's numbers
 };
-/// Options to try: known savings before upper bounds, the largest first. For this folder only.
+/// Options to try, the largest upper bound of the savings first. For this folder only.
 Frame advice_for(const model::Steps& all, Cause cause);
 /// `run` is a training run with samples.
 Diagnosis diagnose(const results::Run& run);
-/// Compares a --mode dp run with the file's newest run that has one rank per replica.
+/// Also compares a --mode dp run with the file's newest run that has one rank per replica.
 Diagnosis diagnose(const results::Run& run, const results::ResultFile& file);
 
 /// The first option to try with its bounds: "--workers 4 saves at most 40 % of the time per

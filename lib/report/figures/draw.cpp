@@ -96,7 +96,7 @@ std::string error_bars(std::size_t series, const char* columns, const std::strin
         series, columns, colour);
 }
 
-// The size at which a text of this length fits the width of a figure.
+// The font size at which a text of this length fits the width of a figure.
 std::string font_for(std::size_t columns) {
     constexpr std::size_t kUsual = 13, kFitting = 70;
     return fmt::format("font ',{}'", kUsual * kFitting / std::max(columns, kFitting));
@@ -189,7 +189,7 @@ std::string labels_of(const Figure& figure, const Range& ends) {
     std::size_t widest = 0;
     double room = 1;
     for (std::size_t i = 0; i < labels.size(); ++i) {
-        const double below = line * base::real(labels.size() - 1 - i);  // of the other names
+        const double below = line * base::real(labels.size() - 1 - i);  // room for later names
         room = std::max(std::min(labels[i].at, room), below);
         text += fmt::format("set label {} at graph 1.02, graph {} left font ',10' textcolor {}\n",
                             in_quotes(labels[i].text), room, labels[i].colour);
@@ -259,7 +259,7 @@ std::string bar_names(const Figure& figure, const std::vector<double>& reaches) 
 
 // Horizontal bars, the first category on top, its name above and its number right of the bar.
 std::string bars(const Figure& figure) {
-    std::vector<double> ends(figure.categories.size()), reaches = ends;  // with the interval
+    std::vector<double> ends(figure.categories.size()), reaches = ends;  // with intervals
     for (const auto& series : figure.series)
         for (const auto& p : series.points)
             if (is_drawn(p.y)) reaches[static_cast<std::size_t>(p.x)] += p.y;

@@ -55,7 +55,7 @@ struct Figure {
     std::string caption = {};         ///< one sentence
 
     bool bars() const { return !categories.empty(); }
-    bool empty() const;  ///< fewer than two bars, or no curve of two points but ideal ones
+    bool empty() const;  ///< fewer than two bars, or only ideal lines have two points
 };
 /// Adds a bar to a figure of one series.
 void add_bar(Figure& figure, const std::string& name, const Cell& length);
@@ -108,16 +108,16 @@ Section steps_section(const Source& source);
 Section losses_section(const Source& source);
 Section inside_section(const Source& source);
 Section collectives_section(const Source& source);
-/// The row in groups.runs() of the ladder with the most strategies; if several, of those the one
+/// The row in groups.runs() of the ladder with the most strategies; of several such ladders the one
 /// that writes most, then the newest.
 std::optional<std::size_t> largest_ladder(const model::Groups& groups);
 Section ladder_section(const Source& source);
 /// Figures and answers of groups that differ in one setting: modes, precisions, models, devices,
-/// and of labels without the largest ladder strategies.
+/// and strategies if their label is not the largest ladder's.
 Section ways_section(const Source& source);
 Section published_section(const Source& source);
 
-/// The caveats of some groups in a table, each once.
+/// The caveats of some groups in a table, one of each kind.
 std::vector<Caveat> doubts_of(const Frame& table, const Places& rows);
 
 /// The groups with valid runs of that command ("": of any), the newest first, at most `most`.

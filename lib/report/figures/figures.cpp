@@ -26,8 +26,8 @@ constexpr int kNoGnuplot = 127;  // a shell's exit code for an unknown command
 
 constexpr const char* kSetting = "plots";
 
-// The picture, which comes through a pipe: gnuplot ends with 0 if a file cannot be written. Throws
-// EnvironmentError on failure.
+// Returns the picture, read from a pipe: gnuplot exits with 0 even if it cannot write a file.
+// Throws EnvironmentError on failure.
 std::string draw(const Figure& figure, const std::string& ending) {
     const base::Descriptor script(::memfd_create("script", 0));
     if (!script || !base::write_whole(script.get(), script_of(figure)))
@@ -47,7 +47,7 @@ std::string draw(const Figure& figure, const std::string& ending) {
     return std::move(picture);
 }
 
-// A figure's script marks its files as ranklab's.
+// Throws OptionError if the figure's files exist, unless a script of ranklab's is among them.
 void refuse_foreign_files(const fs::path& folder, const Figure& figure) {
     const std::string script = script_of(figure), mark = script.substr(0, script.find('\n'));
     const auto at = [&](const char* ending) { return folder / (figure.name + ending); };

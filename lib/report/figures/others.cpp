@@ -23,7 +23,7 @@ using results::Run;
 
 constexpr std::size_t kMostCurves = 5, kMostRuns = 3;
 
-// In-place curves look like out-of-place ones, and are drawn only for operations without these.
+// In-place curves look like out-of-place ones: draws them only for operations without the latter.
 std::vector<SizeCurve> drawn_curves(const Run& run) {
     auto all = model::size_curves_of(run);
     std::set<std::string> out_of_place;
@@ -99,7 +99,7 @@ void add_ladder(Section& section, const model::Ladder& ladder, const std::string
                       std::back_inserter(section.tables.back().notes));
 }
 
-// A value of the quantity relative to the one at the least x; over files the time of each.
+// The value relative to the value at the least x; over files, the time per file.
 Cell relative(const base::CsvRow& row, double x, double y, double first) {
     if (row.at("over") == setting::kFiles) return y / x;
     const auto better = vocabulary::better_of(row.at("quantity"), results::Kind::cost);
@@ -117,7 +117,7 @@ void add_published(Figure& figure, const Source& source, const base::CsvRow& row
         if (groups.has(group, quantity) && std::ranges::count(same, group) > 0)
             ours[title].try_emplace(at, groups.estimate(group, quantity).number);
     };
-    // A curve begins with a single device's run; over files, which are other work, there is none.
+    // scaling_over() has no curves over files, since more files are more work: takes the groups.
     const auto titles = groups.titles(same, {over});
     for (std::size_t i = 0; i < same.size(); ++i)
         if (const auto at = base::number_in(groups.key(same[i], over));

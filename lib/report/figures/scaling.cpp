@@ -174,7 +174,7 @@ Answer answer_of(const Frame& table, const Kind& kind, const std::string& series
             doubts_of(table, {rows.front(), best})};
 }
 
-// An answer for each label, from a series of it with the most points.
+// An answer for each label, from its series with the most points.
 std::vector<Answer> answers_of(const Frame& table, const Kind& kind, const Groups& groups,
                                const std::vector<Curve>& curves) {
     std::map<std::string, std::pair<std::string, Places>> of_label;
@@ -300,7 +300,7 @@ Section ways_section(const Source& source) {
     for (const auto& key : groups.keys()) {
         const auto& row = vocabulary::setting_row(key);
         const bool has_curve = key == setting::kRanks || key == setting::kThreads;
-        const bool apart = std::ranges::count(groups.apart(), key) > 0;  // a label
+        const bool apart = std::ranges::count(groups.apart(), key) > 0;  // such as the label
         if (vocabulary::find_setting(key) == nullptr || has_curve || apart ||
             (row.keeps_sample_work && !model::is_batch(key)) || key == setting::kGlobalBatchSize)
             continue;
@@ -311,7 +311,7 @@ Section ways_section(const Source& source) {
             const bool strategies = key == setting::kStrategy && command == "io" &&
                                     !label.empty() && label != in_ladder;
             if (command != "train" && !strategies) continue;
-            // Of io the largest files, ranks and workers: groups are sorted by their keys.
+            // For io the last one, with the most files, ranks and workers, since groups are sorted.
             auto& most = of_label[label];
             if (one.rows.size() + (strategies ? 1 : 0) > most.rows.size()) most = one;
         }

@@ -36,8 +36,8 @@ std::string painted(std::string text, std::string_view word, const char* colour,
     return text.replace(at, word.size(), fmt::format("\033[{}m{}\033[0m", colour, word));
 }
 
-// "m +- h": the median and the longer half of its 95 % interval, each divided by `divisor`; "n/a"
-// for a half as long as the median, since no rate is below 0.
+// "m +- h": the median and the longer half of its 95 % interval, each divided by `divisor`. "n/a"
+// if that half is at least as long as the median, since no rate is below 0.
 std::string with_half_width(const stats::Summary& s, std::size_t divisor) {
     const auto text = [&, by = static_cast<double>(divisor)](double value) {
         const double size = s.median / by;
@@ -71,7 +71,7 @@ std::string benchy_lines(const Run& run) {
     return text;
 }
 
-// What a phase is, where the run lacks the parts of its steps.
+// The name of a phase for people, for runs that do not store the parts of their steps.
 std::string part_name(const std::string& phase) {
     static const std::set<std::string> kMoving{"scatter", "replicate", "gather", "reduce"};
     if (phase == "sync") return "waiting for other ranks or the network";
@@ -149,7 +149,7 @@ bool is_whole(const model::StoredRow& epoch) {
     return epoch.number("steps") == epoch.number("steps_per_epoch");
 }
 
-// Why an epoch has as many steps; "" if the run does not store it.
+// Explains the number of steps per epoch; "" if the run does not store the batch.
 std::string steps_note(const Run& run, const model::StoredRow& epoch) {
     const auto batch =
         base::number_in<std::size_t>(run.setting(setting::kGlobalBatchSize)).value_or(0);
@@ -177,7 +177,7 @@ std::string first_epoch_note(const Run& run, const std::vector<model::StoredRow>
         readable(std::min(first, longer), "s"));
 }
 
-// The epochs of a training that made a whole one: the first and the last ones.
+// The first and the last epochs; "" if the training made no whole epoch.
 std::string epochs(const Run& run) {
     auto rows = model::rows_of(run, "epochs");
     const auto whole = std::ranges::find_if(rows, is_whole);
@@ -231,7 +231,7 @@ std::string train_result(const Run& run) {
     std::string how;
     if (const Measurement* m = run.find(vocabulary::kThroughput))
         rate = {m->summary.median, m->summary.ci95};
-    for (const auto& row : model::rows_of(run, "ablation"))  // the number of the line BENCHY
+    for (const auto& row : model::rows_of(run, "ablation"))  // as in the line BENCHY::SUMMARY
         if (row.text("trial") == "full")
             rate = row.number("mean_samples_per_s"),
             how = fmt::format(", mean of {} trials", row.text("trials"));

@@ -26,8 +26,8 @@ std::vector<std::string> shares_of(const std::vector<std::pair<std::string, doub
 std::string use_text(const results::Run& run);
 /// Mean and maximum of --monitor's samples, and what GPUs or cores waited for; "" without samples.
 std::string monitor_text(const results::Run& run);
-/// What a mean training step does, with its percent: "computing", "waiting for samples" ...; names
-/// may repeat.
+/// The parts of a mean training step in percent: "computing", "waiting for samples" ...; names may
+/// repeat.
 inline constexpr const char* kComputing = "computing";
 std::vector<std::pair<std::string, double>> parts_of_step(const results::Run& run);
 

@@ -21,8 +21,8 @@ namespace {
 using results::Run;
 using Json = nlohmann::ordered_json;
 
-// Settings in a benchmark's name: KEY (its value alone), KEY:AS ("AS:value"); with =VALUE only
-// other values are named.
+// Settings in a benchmark's name: KEY adds "value", KEY:AS adds "AS:value". With =VALUE the setting
+// is left out if it has this value.
 constexpr const char *kIo = "strategy layout:layout=files files:files size:size",
                      *kComm =
                          "op datatype redop:redop=sum from-model:from-model backend:backend=mpi "
@@ -33,7 +33,7 @@ constexpr const char *kIo = "strategy layout:layout=files files:files size:size"
                      *kSize = "ranks:ranks replicas:replicas batch-size:batch",
                      *kWorkers = "workers:workers";
 
-// Each repetition repeats its benchmark's name.
+// Shortens a long part, since each repetition repeats its benchmark's name.
 std::string brief(const std::string& part) {
     constexpr std::size_t kLongest = 100;
     return part.size() <= kLongest
@@ -69,7 +69,7 @@ double microseconds_per(const std::string& unit) {
     return unit == "s" ? 1e6 : 1;
 }
 
-// A difference of times, which may be negative, is no time.
+// Excludes differences of times, which may be negative.
 bool is_time(const results::Measurement& m) {
     return m.kind == results::Kind::cost && (m.unit == "s" || m.unit == "us") &&
            !(m.summary.min < 0);

@@ -53,7 +53,7 @@ std::pair<std::string, std::string> path_and_metric(const std::string& name) {
 // A run at a point of Extra-P's parameters.
 struct Point {
     Json params = Json::object();
-    // `kind`: the workload without the way in which ranks work together.
+    // `kind`: the workload without mode and sync.
     std::string workload = {}, kind = {};
     // The single-device code on one rank: the first point of every series of its kind.
     bool alone = false;

@@ -65,7 +65,7 @@ enum class Role {
     place,      ///< a property of the machine that a row and its baseline should share
     measured,
     scaling,  ///< compares a row with its baseline: speedup, efficiency
-    table     ///< the rows of a table that the run stored
+    table     ///< the number of rows of a table that the run stored
 };
 
 struct Column {

@@ -164,7 +164,7 @@ std::string markdown_of(const Frame& frame) {
     return text;
 }
 
-// In a two-column article a table of more than kNarrow columns spans both; a wider one is scaled.
+// Above kNarrow columns a table spans both columns of an article; a still wider table is scaled.
 std::string latex_of(const Frame& frame, std::string label) {
     std::erase_if(label, [](unsigned char c) {
         return std::isalnum(c) == 0 && std::string_view("-_").find(c) == std::string_view::npos;

@@ -66,7 +66,7 @@ enum class Verdict {
     sums_cost,  ///< `against` sums no gradients
     sums_cost_undecided,
     scales,            ///< a point of a curve against the curve's baseline
-    slows,             ///< its interval is below 1
+    slows,             ///< the interval of its speedup is below 1
     scales_undecided,  ///< no interval, or it includes 1; or other load differs
     weak_scaling,
     weak_scaling_undecided,
@@ -75,7 +75,7 @@ enum class Verdict {
     all_alike,
     fastest_alone,
     no_intervals,
-    fits,  ///< of a sweep with --fits, where at most one row does
+    fits,  ///< of a sweep with --fits, if at most one row fits
     nothing_verified,
     one_verified,
     faster_but_unverified,

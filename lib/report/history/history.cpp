@@ -29,7 +29,7 @@ constexpr std::size_t kFewestDays = 8, kMostOnPage = 6;
 // Conditions of a configuration; the others may change within a series.
 constexpr std::string_view kKept[] = {"host.cpu", "devices", "cache", "fsync"};
 
-// By default the headline ones without the rates that follow from a time.
+// The asked measurements; by default the headline ones, without rates that follow from a time.
 Names measurements_of(const HistoryQuery& query) {
     if (!query.measurements.empty()) return query.measurements;
     Names names = model::names_shown(vocabulary::Shown::compare);
@@ -70,7 +70,7 @@ struct Varying {
     std::size_t switches = 0, rank = 0;  // rank: its row in the vocabulary
 };
 
-// The most telling first: what changes seldom, then in the order of the vocabulary.
+// Sorted by the number of changes, since rare changes tell more, then as in the vocabulary.
 std::vector<Varying> varying_in(const Frame& runs, const Places& rows) {
     const auto known = vocabulary::facts();
     std::set<std::string> met;
@@ -101,7 +101,7 @@ std::string change_text(const Varying& one, std::size_t before, std::size_t afte
     return fmt::format("{}: {} to {}", one.key, shown(before), shown(after));
 }
 
-// How it changed with the step at run `at` and stayed up to `end`; "" if it did not. The step may
+// How the key changed with the step at run `at` and stayed up to `end`; "" if not. The step may
 // lie one run beside the change. A fact without value was not stored by that version, which is no
 // change; an environment variable without value was not set.
 std::string change_at(const Varying& one, std::size_t begin, std::size_t at, std::size_t end) {
@@ -242,7 +242,7 @@ struct Maker {
     }
 };
 
-// The rows of all series. Their medians have several units.
+// The rows of all series, with a column `unit`, since their medians differ in unit.
 Frame joined(const std::vector<Series>& all) {
     Frame table{.columns = columns_of("configuration* | measurement* | unit")};
     for (const auto& series : all)

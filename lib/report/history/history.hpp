@@ -1,5 +1,5 @@
-// The runs of each configuration in the order of time, through changes of software: since when is
-// it faster or slower, and what changed (docs/watch.md). Settings, CPU, GPU and the number of nodes
+// Follows the runs of each configuration through changes of software: since when a configuration is
+// faster or slower, and what changed (docs/watch.md). Settings, CPU, GPU and the number of nodes
 // make a configuration; the names of hosts do not.
 #pragma once
 
@@ -36,8 +36,8 @@ std::vector<Series> history_of(const model::ChosenRuns& runs, const HistoryQuery
 std::string written(const std::vector<Series>& all, const std::string& format);
 /// The series whose newest segment is worse by at least this much, and since when; "" if none is.
 std::string worse_by(const std::vector<Series>& all, double threshold);
-/// The page's section: series of at least 8 days, those with most steps first, and a figure of the
-/// first.
+/// The page's section: the series with the most steps, and a figure of the first series. Empty if
+/// the runs are from fewer than 8 days.
 figures::Section section_of(const model::ChosenRuns& runs);
 
 }  // namespace ranklab::report::history

@@ -23,8 +23,8 @@ bool is_between_ranks(const std::string& key);
 /// The facts on which times depend, plus version, revision, hosts, devices, file system and cache.
 /// Leaves out empty values.
 Conditions surroundings_of(const results::Run& run);
-/// The surroundings without the cache and without facts that follow from the number of ranks,
-/// except the hosts.
+/// The surroundings, but without the cache and facts that follow from the number of ranks. The
+/// hosts stay.
 Conditions machine_of(const results::Run& run);
 /// The machine and, for `ranklab io`, fsync and the cache. Runs that differ here are pooled only on
 /// request.

@@ -72,7 +72,7 @@ Cores gpus_of(const Run& run, const std::vector<HostRow>& rows) {
 // Ranks of a host that share CPUs, directly or through other ranks.
 struct Sharers {
     std::set<std::size_t> cpus;
-    std::size_t threads, useful;  // useful: of each rank, at most one thread per CPU
+    std::size_t threads, useful;  // useful: at most one thread per CPU of its rank
 };
 
 // Joins the rank with all ranks with which it shares CPUs.

@@ -188,7 +188,7 @@ void Groups::check_query() {
 void Groups::add_groups() {
     Places grouped = runs_.all(Role::key);
     const std::size_t asked = grouped.size();
-    // Runs of different commands are no series.
+    // Runs of different commands are never one group.
     if (!runs_.empty() && runs_.find(kCommand, Role::key) == runs_.columns.size())
         grouped.push_back(runs_.find(kCommand, Role::factor));
     for (const std::size_t column : runs_.all(Role::condition))
@@ -209,7 +209,7 @@ void Groups::add_groups() {
             else if (measured)
                 counted.push_back(row);
             else if (runs_.at(row, runs_.find("ladder", Role::table)).empty())
-                ++without_;  // the other rows of a ladder are its strategies' runs
+                ++without_;  // a ladder's strategies have rows of their own
         }
         if (counted.empty() && invalid == 0) continue;
         keys.push_back(key);

@@ -19,7 +19,7 @@ struct GroupQuery {
     std::vector<std::string> keys = {};
     std::vector<std::string> measurements = {};  ///< empty: the headline ones
     std::vector<std::string> ignore = {};        ///< conditions that may differ within a group
-    /// Keeps labels apart if each has several groups, as the sections of a campaign do.
+    /// Keeps a label apart if it has several groups, as a section of a campaign does.
     bool labels_apart = false;
 };
 
@@ -59,7 +59,7 @@ class Groups {
     bool has_key(std::string_view key) const;
     /// The asked measurements that a group has.
     std::vector<std::string> measurements() const;
-    /// The time to compare if the query names an epoch's, not a step's or job's; "": none.
+    /// The time of epochs or trainings to compare, if no time of steps or jobs is asked; "": none.
     const std::string& asked_time() const { return asked_time_; }
 
     const Places& members(std::size_t group) const { return table_.rows[group].members; }

@@ -147,7 +147,7 @@ Finding advice(Frame& table, const Places& rows) {
     return finding;
 }
 
-// Names, speedups and findings. Numbers of a row that failed its verification are dropped.
+// Adds names, speedups and findings. Drops the numbers of rows that failed verification.
 void complete(Ladder& ladder, const std::string& baseline) {
     Frame& table = ladder.table;
     name_rows(table);

@@ -35,7 +35,7 @@ struct Ladder {
 /// The run's table `ladder`; empty if the run has none. With `groups`, a strategy that several runs
 /// of one group measured has their medians, as in every other table.
 Ladder ladder_of(const results::Run& run, const Groups* groups = nullptr);
-/// A selection of the columns, the fastest row first; with `wide` all columns, in the stored order.
+/// The first columns, the fastest row first; with `wide` more columns, and rows in stored order.
 Frame frame_of(const Ladder& ladder, bool wide);
 
 }  // namespace ranklab::report::model

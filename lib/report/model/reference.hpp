@@ -56,8 +56,8 @@ struct PublishedCurve {
 inline constexpr const char* kPublishedCurves = "curves.csv";
 /// Throws DataError with the line if the file cannot be read or a row is not a curve.
 std::vector<PublishedCurve> read_published_curves(const std::filesystem::path& path);
-/// Learns from all but contradictory curves. Of curves without communication it does not learn what
-/// the step from one node to several costs.
+/// Learns from all curves that are not contradictory. Curves without communication do not teach
+/// what the step from one node to several costs.
 forecast::Sources sources_of(const std::vector<PublishedCurve>& curves);
 
 }  // namespace ranklab::report::model

@@ -122,7 +122,7 @@ class Baselines {
             groups_.factor(base, setting::kBatchSize).empty())
             return std::nullopt;
         const bool of_rank = same(base, group, setting::kBatchSize),
-                   of_all = *all == *base_all || !groups_.asked_time().empty();  // as of an epoch
+                   of_all = *all == *base_all || !groups_.asked_time().empty();  // or epochs
         if (of_all && (of_rank || (over_ranks_ && !weak))) return 1;
         return of_rank && over_ranks_ && weak ? std::optional(*all / *base_all) : std::nullopt;
     }

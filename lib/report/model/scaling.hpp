@@ -1,5 +1,5 @@
-// Speedup and parallel efficiency of groups of runs: the one computation behind tables, pages,
-// figures and JSON.
+// Speedup and parallel efficiency of groups of runs. Tables, pages, figures and JSON all use this
+// computation.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct Scaling {
     /// width and the batch sizes), "strong_base" and "weak_base" (rows of the baselines),
     /// "strong_work" and "weak_work" (of all ranks, relative to the baseline), "speedup" (T(strong
     /// baseline) / T), "strong_efficiency" and "weak_efficiency" (per core or GPU), "is_base".
-    /// Shown are those of "speedup", "efficiency" and "weak_efficiency" that some row has.
+    /// Of "speedup", "efficiency" and "weak_efficiency" the columns with a value are shown.
     Frame table = {};
     std::vector<Finding> findings = {};
 
@@ -34,7 +34,7 @@ struct Scaling {
     void put(std::size_t group, std::string column, Cell cell);
     double width(std::size_t group) const { return at(group, "width").number; }
     std::optional<std::size_t> baseline(std::size_t group, bool weak) const;
-    /// The work relative to the weak baseline; 1 without one, and at its number of ranks.
+    /// The work relative to the weak baseline; 1 without baseline, and at its number of ranks.
     double weak_work(std::size_t group) const;
     bool is_weak(std::size_t group) const { return weak_work(group) != 1; }
     bool is_baseline(std::size_t group) const { return at(group, "is_base").is_number(); }
@@ -78,7 +78,7 @@ std::vector<Comparison> comparisons_over(const Groups& groups, const std::string
 /// The best row; of models, how much longer each takes than the smallest; what gradient sums cost.
 std::vector<Finding> findings_of(const Groups& groups, const Comparison& comparison,
                                  const RowNames& name);
-/// Adds the verdicts of comparisons over each key but `scaling.over`; if that is empty, also
+/// Adds the verdicts of comparisons over each key but `scaling.over`; if `over` is empty, also
 /// speedups.
 void compare_ways(Scaling& scaling, const Groups& groups);
 

@@ -94,13 +94,13 @@ double parameters_of(const Groups& groups, std::size_t group) {
     return base::number_in(groups.factor(group, "training.parameters")).value_or(0);
 }
 
-// Whether the setting has a default of each model's own.
+// Whether each model has a default of its own for the setting.
 bool is_models_default(const std::string& name) {
     const auto* row = vocabulary::find_setting(name);
     return row != nullptr && !row->fallback && name != setting::kData && !is_batch(name);
 }
 
-// Whether the groups did the same work but for the key. Trainings must use equally many cores,
+// Whether the groups did the same work, apart from the key. Trainings must use equally many cores,
 // except in other modes or on other devices.
 bool same_work(const Groups& groups, const std::string& key, std::size_t a, std::size_t b) {
     const auto is_free = [&](const auto& name) {
@@ -145,8 +145,8 @@ void add_fastest(Scaling& scaling, const Groups& groups) {
     }
 }
 
-// What `slow` pays where it has parts of the step that `fast` lacks: all parts that take it longer,
-// the longest first, from 1 % of its step on. "" if it has no such part.
+// The parts of a step that take `slow` longer, by at least 1 % of its step, the largest difference
+// first. "" unless `slow` has some part that `fast` lacks.
 std::string paid(const Groups& groups, std::size_t fast, std::size_t slow) {
     std::vector<std::pair<double, std::string>> more;
     const double step = groups.estimate(slow, vocabulary::kStepTime).number;
@@ -166,8 +166,8 @@ std::string paid(const Groups& groups, std::size_t fast, std::size_t slow) {
                : "";
 }
 
-// The fastest of several modes of many devices against each other one on as many cores: what the
-// other one pays.
+// Compares the fastest multi-device mode with each other mode on as many cores: the time that the
+// slower mode pays.
 std::vector<Finding> payments(const Groups& groups, const Comparison& one, const RowNames& name) {
     Rows rows = one.rows;
     std::erase_if(rows, [&](std::size_t row) {
@@ -214,7 +214,7 @@ std::vector<Finding> costs_of_sums(const Groups& groups, const Comparison& one,
     return found;
 }
 
-// Whether a verdict names the same row as the best of the same others.
+// Whether the findings have this verdict on the same rows already.
 bool says_already(const std::vector<Finding>& findings, const Finding& finding) {
     return std::ranges::any_of(findings, [&](const Finding& one) {
         return one.verdict == finding.verdict && one.row == finding.row &&
@@ -239,7 +239,7 @@ Finding weak_finding(const Scaling& scaling, const Groups& groups, std::size_t r
         finding.value = "too few runs for an interval";
     } else if (groups.load(base).differs_from(groups.load(row))) {
         finding.verdict = Verdict::weak_scaling_undecided;
-        finding.value = "other processes used their hosts differently";
+        finding.value = "load by other processes differs between them";
     }
     return finding;
 }

@@ -44,8 +44,8 @@ Values samples_of(const results::Run& run, std::string_view name, std::size_t fi
     return {some.begin(), some.end()};
 }
 
-// Time per step that others waited for a straggler, beyond the time that the phases explain: it
-// handed its gradients over late.
+// Time per step that ranks waited for a straggler, beyond the time that the phases explain: the
+// straggler handed its gradients over late.
 double handover_s(const results::Run& run, double explained_s) {
     if (run.fact(fact::kStepStraggler).empty()) return 0;
     double waited_s = 0;
@@ -86,8 +86,8 @@ void add_cores(Steps& all) {
     all.others = base::number_in(all.run.fact("place", "others_cores")).value_or(stats::kNone);
 }
 
-// Divides the waits for cores between other processes and ranklab's own threads. If these are more
-// than the host's cores, they wait for each other: computing time x (threads / cores - 1). The rest
+// Divides the waits for cores between other processes and ranklab's own threads. Own threads that
+// outnumber the host's cores wait for each other: computing time x (threads / cores - 1). The rest
 // is due to other processes, at most the CPU time that these used.
 // Returns the share of the waits that is a loss: waits for ranklab's loader and helper threads stay
 // with the computing, if the load by other processes was measured.
@@ -158,7 +158,7 @@ Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_
             ideal[rank] += own - lost - update[i];
             shared[rank] += own - update[i];
             most_in_sync = std::max(most_in_sync, in_sync[i]);
-            transfer = std::min(transfer, wait[i]);  // the last rank's
+            transfer = std::min(transfer, wait[i]);  // of the last rank
         }
         for (Values* const times : {&ideal, &shared})
             if (synchronised) times->assign(ranks, std::ranges::max(*times));

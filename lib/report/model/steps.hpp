@@ -36,7 +36,7 @@ struct Parts {
     std::array<double, kLosses + 1> level_s{};
     double update_s = 0;                   ///< a typical rank's
     double reading_s = 0, decoding_s = 0;  ///< sums over the loader's threads of a rank
-    std::size_t slowest_rank = 0;          ///< the longest without its waits
+    std::size_t slowest_rank = 0;          ///< longest step without its waits
 
     double computing_s() const { return level_s.front(); }
     double step_s() const { return level_s.back(); }
@@ -56,7 +56,7 @@ inline constexpr const char* kLossNames[] = {"moving between replicas",     "wai
                                              "imbalance from step to step", "waiting for a core",
                                              "late handover of gradients",  "summing gradients"};
 /// The mean over the counted steps from `first_step` up to `end_step`. Requires the samples of each
-/// rank. Without steps, the parts of the table `waterfall`. `core_share`: the share of the waits
+/// rank. Without steps, takes the table `waterfall`. `core_share`: the share of the waits
 /// for cores that counts as a loss, the rest as computing.
 Parts parts_of(const results::Run& run, std::size_t first_step, std::size_t end_step,
                double core_share = 1);
@@ -74,7 +74,7 @@ struct Steps {
     // all hosts and ranks. NaN: not known.
     double ranks = 0, threads = 1, own_cores = stats::kNone, host_cores = stats::kNone;
     double others = stats::kNone;  // cores of the busiest host that other processes kept busy
-    double others_share = 0;       // of lost_s(Parts::cores), caused by them
+    double others_share = 0;       // of lost_s(Parts::cores), due to other processes
 
     bool oversubscribed() const { return threads > own_cores || threads * ranks > host_cores; }
     double other_load_s() const { return others_share * whole.lost_s(Parts::cores); }
@@ -115,7 +115,7 @@ struct Steps {
     }
 };
 
-/// Measures nothing if backward contains the wait for other ranks, which would count as computing.
+/// Uses no phases if backward contains the wait for other ranks, which would count as computing.
 Steps steps_of(const results::Run& run);
 
 }  // namespace ranklab::report::model

@@ -136,7 +136,7 @@ std::string value_of(const results::Run& run, const std::string& key) {
 }
 
 bool waits_for_launches(const results::Run& run) {
-    constexpr double kShare = 0.9;  // a host that runs ahead is idle for more than the rest
+    constexpr double kShare = 0.9;  // below it, the host launches ahead of the GPU
     return run.median(vocabulary::kLaunchTime) >=
            kShare * (run.median("forward_time_s") + run.median("backward_time_s"));
 }

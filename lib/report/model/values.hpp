@@ -33,8 +33,8 @@ inline std::size_t node_count(const results::Run& run) {
 std::vector<std::string> names_shown(vocabulary::Shown where);
 
 bool is_rate(std::string_view measurement);
-/// The value after the last epoch, since a median over epochs would be that of a half-trained
-/// model; without epochs the median. NaN if there is none.
+/// The value after the last epoch, since a median over epochs would describe a half-trained model;
+/// without epochs the median. NaN if there is none.
 double final_value(const results::Run& run, const std::string& measurement);
 
 using results::rows_of;

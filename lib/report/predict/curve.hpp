@@ -56,7 +56,7 @@ struct Validation {
     Frame curves, kinds;
 };
 /// Forecasts each published curve from its points up to a quarter of its largest scale, with the
-/// priors of all other sources, and compares the error with that of two baselines: the last
+/// priors of all other sources, and compares the error with two baselines' errors: the last
 /// efficiency kept, and time = a + c log p. `kinds`: a summary by kind, and by whether the first
 /// step to several nodes lies ahead, with the factor that the prior expects of it.
 Validation validate(const std::vector<model::PublishedCurve>& curves);

@@ -22,7 +22,7 @@ using Why = Refusal::Why;
 
 constexpr double kMiB = 1 << 20;
 constexpr std::size_t kFarthest = 64;  // times the ranks of the largest run
-constexpr std::size_t kMostHeld = 32;  // newest runs that a forecast is held against
+constexpr std::size_t kMostHeld = 32;  // newest runs that a forecast is compared with
 constexpr double kMostMiss = 2;        // measured over simulated step of a run, or its inverse
 
 // The parts of one forecast.
@@ -47,9 +47,9 @@ struct Setup {
     }
 };
 
-// Transfer and progress are those of the run `like`. If that run has one rank, or only one of run
-// and forecast spans hosts, they are train's defaults (docs/overlap.md). A strategy that reduces
-// each parameter alone is forecast in buckets.
+// Takes transfer and MPI progress from the run `like`. If that run has one rank, or only one of run
+// and forecast spans hosts, takes train's defaults (docs/overlap.md). A strategy that reduces each
+// parameter alone is forecast in buckets.
 void settle_allreduces(Setup& setup, const WhatIf& what_if, const results::Run& like) {
     const bool is_of_several = like.hosts.size() > 1, between_hosts = setup.between_hosts(),
                as_there = is_of_several && (model::node_count(like) > 1) == between_hosts;
@@ -180,7 +180,7 @@ struct Held {
     bool is_placed_alike() const { return !std::get<0>(distance); }
 };
 
-// All runs of several ranks that can be simulated, those nearest to the forecast first.
+// Those of the newest runs that have several ranks and can be simulated, the nearest first.
 std::vector<Held> held_against(const Setup& setup) {
     std::vector<Held> all;
     for (const auto& one : setup.evidence.shared | std::views::take(kMostHeld)) {

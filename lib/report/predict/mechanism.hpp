@@ -85,7 +85,7 @@ struct MechanismForecast {
     forecast::Algorithm algorithm = forecast::Algorithm::measured;
     Refusal refusal = {};   ///< other than Why::none: there are no numbers
     std::string held = {};  ///< the nearest measured run and its simulation, as a sentence
-    std::vector<std::string> notes = {};  ///< the caveats of the runs that it rests on
+    std::vector<std::string> notes = {};  ///< the caveats of the runs that were used
 
     bool refused() const { return refusal.why != Refusal::Why::none; }
 };

@@ -24,7 +24,7 @@ using stats::kNone;
 
 const std::set<std::string> kColumns{"ranks", "time_s", "rate", "low", "high", "nodes"};
 constexpr double kMostRanks = 1e9, kMostValue = 1e100;
-constexpr double kFalls = 1.1;        // strong scaling: the first time over the least, at least
+constexpr double kFalls = 1.1;        // strong scaling: first time / least time is above
 constexpr double kHalfWidths = 1.96;  // standard deviations to each side of a 95 % interval
 
 // Whether the file has rates, else times.
