@@ -38,7 +38,7 @@ struct TransformerSizes {
     TokenFlops flops(std::int64_t parameters) const;
 
     std::int64_t head() const { return wide / heads; }
-    /// Throws OptionError if `width` does not divide the numbers of heads of `model`.
+    /// Throws OptionError if `width` does not divide heads, key-value heads and `hidden` of `model`.
     TransformerSizes divided(std::int64_t width, const std::string& model) const;
 };
 
@@ -48,8 +48,8 @@ ModelEntry language_entry(
     std::int64_t batch_size,
     const std::function<std::shared_ptr<Model>(const TransformerSizes& sizes)>& make);
 
-/// softmax(q k^T / sqrt(head)) v, in which a token sees those before it. `q` is [N, T, heads,
-/// head], `k` and `v` are [N, T, kv_heads, head]; returns [N, T, heads * head].
+/// softmax(q k^T / sqrt(head)) v, in which a token attends to itself and earlier tokens. `q` is
+/// [N, T, heads, head], `k` and `v` are [N, T, kv_heads, head]; returns [N, T, heads * head].
 torch::Tensor causal_attention(const torch::Tensor& q, const torch::Tensor& k,
                                const torch::Tensor& v);
 

@@ -183,7 +183,7 @@ CallTimes time_calls(const Caller& caller, CallSync between, int calls) {
     return times;
 }
 
-// The numbers converge to 1, and never to denormals, with which computing would take longer.
+// The numbers converge to 1: they never become denormals, which are slower to compute with.
 void Compute::unit() {
     for (float& number : numbers_) number = number * 0.5F + 0.5F;
     asm volatile("" : : "g"(&numbers_[0]) : "memory");  // the compiler must keep every unit

@@ -50,7 +50,7 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const comm:
                      int root, int rank);
 
 struct CheckedCall {
-    bool started = false;      ///< by start() and wait()
+    bool started = false;      ///< true: start() and wait(); false: run()
     std::uint64_t salt = 0;    ///< a different one for each check
     bool flips_a_bit = false;  ///< of the result (--fault)
 };

@@ -40,7 +40,7 @@ void shuffle(std::vector<Value>& values, std::mt19937_64& random) {
     for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
 }
 
-// The partner of each rank in a round, at random; the rank itself where it has none.
+// Returns the random partner of each rank in a round; the rank itself if it has no partner.
 std::vector<int> partners_of_round(std::vector<int> members, std::size_t ranks, std::uint64_t round,
                                    std::uint64_t seed) {
     std::mt19937_64 random(seed * 1'000'003 + round);
@@ -218,7 +218,7 @@ class Sweeper : base::Immovable {
         return fit >= left ? left : std::max(1, static_cast<int>(fit));
     }
 
-    // Of an operation between two ranks, rank 0's time counts, which contains both directions.
+    // For an operation between two ranks, takes rank 0's time, which contains both directions.
     void add_times(MessageRow& row, const CallTimes& times) {
         const auto operation = row.message.operation;
         const auto policy =
@@ -305,7 +305,7 @@ class Sweeper : base::Immovable {
         }
     }
 
-    // As in a training step, each bucket has memory of its own, and each pass reduces all of them
+    // As in a training step, each bucket has memory of its own, and each pass reduces all buckets
     // in place.
     void time_buckets() {
         auto& rows = sweep_.rows;
@@ -335,7 +335,7 @@ class Sweeper : base::Immovable {
     measure::JobClocks clocks_;
     Buffers buffers_;
     Compute compute_;
-    double ahead_s_;  // from rank 0's announcement of a time to that time
+    double ahead_s_;  // s from rank 0's announcement to the announced (agreed) time
     std::vector<Visit> order_;
     std::uint64_t checks_ = 0;  // number of checks made so far
     StopPoll stop_;

@@ -36,7 +36,7 @@ struct HeldStorage {
 using Recorded = std::unordered_map<const void*, HeldStorage>;
 thread_local Recorded* recorded = nullptr;  // LibTorch's callbacks are plain functions
 
-// Held while autocast converts a weight: its copy stays in memory that is never touched, too.
+// Held while autocast converts a weight: the converted copy's memory is never touched, either.
 struct Untouched final : at::ObserverContext {
     nn::UninitialisedScope scope;
 };

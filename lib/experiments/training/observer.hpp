@@ -1,5 +1,5 @@
-// What watches the steps of a training run: one file per observer in observers/. Their list in
-// CMakeLists.txt is the order of their collectives on every rank.
+// Observers watch the steps of a training run: one file per observer in observers/. The list in
+// CMakeLists.txt is the order of the observers' collectives on every rank.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ struct Delay {
     base::Phase phase = base::Phase::data;
     double ms = 0;
 };
-/// Throws OptionError for other texts; returns nothing for "".
+/// Throws OptionError for other texts; returns nullopt for "".
 std::optional<Delay> parse_delay(const std::string& text, int world_size);
 
 /// `--trace-window FIRST:COUNT`: steps, counted from 1.
@@ -59,7 +59,7 @@ struct TrainingOptions {
     std::string structure;  ///< a hash of a user's own network
     nn::OwnTraits own;      ///< of a user's own network
     train::Compression compression = train::Compression::none;
-    /// Fixed bytes of a rank and bytes per sample, by needed_memory; nothing if they are not known.
+    /// Fixed bytes of a rank and bytes per sample, set by needed_memory(); nullopt: not known.
     std::optional<std::pair<std::int64_t, std::int64_t>> memory;
     train::LrSettings rate;  ///< total_steps 0: open until settle_lr_total
     Input input = Input::real;
@@ -126,7 +126,7 @@ std::int64_t optimizer_states(const TrainingOptions& options);
 TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& control);
 
 /// Returns rows of a dry run: the memory of a rank's tensors at its batch, without activations if
-/// these are not known. With --zero on --expected-ranks ranks.
+/// these are not known. --zero shards the tensors over --expected-ranks ranks.
 std::vector<results::Setting> memory_settings(const TrainingOptions& options, int local_ranks);
 /// The least host memory of a rank, in bytes: the tensors of a step, temporary tensors of
 /// backward, and prefetched batches at one byte per element. Stores the bytes of the tensors in
@@ -137,8 +137,8 @@ double needed_memory(TrainingOptions& options);
 void add_memory(results::Run& run, const TrainingOptions& options);
 
 /// For a dry run with --buckets, on rank 0. Computes one backward of two random samples on the CPU,
-/// by which the strategy finds its buckets, and writes them to the file. Throws OptionError or
-/// EnvironmentError before that work if the file cannot be written.
+/// by which the strategy finds its buckets, and writes the buckets to the file. Throws OptionError
+/// or EnvironmentError before computing if the file cannot be written.
 void write_bucket_file(const TrainingOptions& options);
 
 /// Returns the learning rate (docs/learning_rate.md) of settled options. Settles --lr-total-steps
@@ -151,7 +151,7 @@ train::LrSettings settle_learning_rate(vocabulary::TrainingSettings& settings,
 void settle_lr_total(vocabulary::TrainingSettings& all, train::LrSettings& settings,
                      std::int64_t samples, std::int64_t run_steps);
 
-/// Returns the header's text.
+/// Returns the learning rate as the run's header shows it.
 std::string lr_text(const train::LrSettings& settings);
 
 /// Throws OptionError if a rate of the run is not finite or too large for fp32.
@@ -176,9 +176,9 @@ void settle_speed(vocabulary::TrainingSettings& settings, int world_size,
 void settle_channels_last(vocabulary::TrainingSettings& settings, const nn::Outline& outline,
                           bool by_default);
 
-/// Collective. On a GPU: selects this rank's, loads LibTorch's CUDA part, and makes this thread
-/// compute on a stream of its own. Throws EnvironmentError on all ranks if a rank has no GPU, or a
-/// replica of mode dp has none. With --device cpu all ranks compute on the CPU.
+/// Collective. With --device cuda selects this rank's GPU, loads LibTorch's CUDA part, and makes
+/// this thread compute on a stream of its own; throws EnvironmentError on all ranks if a rank, or a
+/// replica of mode dp, has no GPU. With --device cpu all ranks compute on the CPU.
 class ComputeDevice {
   public:
     ComputeDevice(const vocabulary::TrainingSettings& settings, comm::Communicator& control);

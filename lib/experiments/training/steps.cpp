@@ -44,7 +44,7 @@ std::vector<pid_t> compute_threads() {
     return ids;
 }
 
-// Gives all ranks rank 0's running statistics of BatchNorm. Null if nothing is to be broadcast.
+// Makes what broadcasts rank 0's running statistics of BatchNorm; null if no broadcast is needed.
 std::unique_ptr<train::BufferSync> make_buffer_sync(const StepParts& parts, const nn::Model& model,
                                                     bool keeps_ranks_equal,
                                                     comm::Communicator& data_plane) {
@@ -208,7 +208,7 @@ train::TensorBatch TrainingSteps::next_input(std::int64_t micro, data::ReadTimes
 }
 
 MadeStep TrainingSteps::make(std::int64_t step) {
-    // The name that tools for PyTorch's traces know iterations by.
+    // Tools for PyTorch's traces find iterations by this name.
     const std::string name = fmt::format("ProfilerStep#{}", step + 1);
     const base::Annotation mark(name.c_str());
     base::in_step = true;

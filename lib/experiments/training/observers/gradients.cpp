@@ -71,9 +71,9 @@ double norm_of(const torch::Tensor& numbers) {
     return std::sqrt(sum);
 }
 
-// The largest difference of each parameter's gradient, relative to that gradient's largest
-// magnitude. Differences within the rounding of the largest of all gradients count as 0, as for a
-// bias before BatchNorm.
+// Returns the largest difference of each parameter's gradient, relative to that gradient's largest
+// magnitude. Differences within the rounding of the largest of all gradients count as 0: the
+// gradient of a bias before BatchNorm, for example, is nothing but rounding.
 std::vector<double> differences(const torch::Tensor& expected,
                                 const std::vector<torch::Tensor>& parameters, double rounding) {
     std::vector<double> worst;

@@ -102,7 +102,7 @@ class Times final : public StepObserver {
     }
 
     std::vector<Phase> phases_;
-    double launched_s_ = 0, warmup_s_ = 0;  // of launching()
+    double launched_s_ = 0, warmup_s_ = 0;  // launching() after the last counted, warm-up step
 };
 
 }  // namespace

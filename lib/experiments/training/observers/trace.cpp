@@ -39,7 +39,7 @@ std::string bytes_of(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The file that Kineto writes, which becomes `path` once it is whole.
+// A temporary file for Kineto, which write() renames to `path` once the file is complete.
 struct Draft : base::Immovable {
     explicit Draft(const std::string& path) : name(fmt::format("{}.{}", path, ::getpid())) {}
     ~Draft() {
@@ -68,8 +68,8 @@ void add_rank(json& all, const json& trace, int rank) {
     }
 }
 
-// The steps of --trace-window; by default three steps after the warm-up. Throws OptionError if the
-// run ends before them.
+// Returns the steps of --trace-window; by default three steps after the warm-up. Throws OptionError
+// unless the run makes all of these steps.
 StepWindow window_of(const TrainingOptions& options, const measure::Schedule& schedule) {
     const std::int64_t last = schedule.total;
     if (!options.trace_window) {
