@@ -106,8 +106,8 @@ fs::path libtorch() {
     return fs::canonical(library.dli_fname);
 }
 
-// The python3 of the active environment, or of the one that LibTorch is a package of; otherwise
-// "": the one in PATH.
+// Returns the python3 of the active environment, or of the environment with LibTorch's package; ""
+// if there is neither, which selects the python3 in PATH.
 std::string program() {
     const auto version = fmt::format("python{}.{}", PY_MAJOR_VERSION, PY_MINOR_VERSION);
     const auto* const venv = std::getenv("VIRTUAL_ENV");

@@ -106,7 +106,7 @@ bool is_damaged(const std::string& path) try {
     return false;  // no archive: load_script says so
 }
 
-// Parameters and buffers of each module, then those of its children.
+// Adds the parameters and buffers of `script`, then those of its children.
 void add_tensors(std::vector<OwnTensor>& tensors, const torch::jit::Module& script,
                  const std::string& above) {
     for (const auto& item : script.named_parameters(/*recurse=*/false))
