@@ -186,7 +186,7 @@ std::optional<std::size_t> LayerProfile::layer_of(const at::Tensor& tensor) cons
     return found == layer_of_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// The layer whose parameter is an input or an element of a list input (recurrent layers' weights).
+// Returns the layer with a parameter among the inputs, or in a list input (recurrent weights).
 std::optional<std::size_t> LayerProfile::layer_of_inputs(const at::RecordFunction& function) const {
     for (const auto& input : nn::inputs_of(function)) {
         if (input.isTensor())
@@ -199,8 +199,8 @@ std::optional<std::size_t> LayerProfile::layer_of_inputs(const at::RecordFunctio
     return std::nullopt;
 }
 
-// The layer whose forward operation has this sequence number in autograd. AccumulateGrad has no
-// number and belongs to the operation before it.
+// Returns the layer whose forward operation has this sequence number in autograd. AccumulateGrad
+// has no number and belongs to the layer of the operation before it.
 std::size_t LayerProfile::layer_of_sequence(std::int64_t number) const {
     if (number < 0 || forward_.empty()) return current_;
     const auto next = std::ranges::upper_bound(forward_, number, {},

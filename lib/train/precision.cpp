@@ -109,7 +109,7 @@ GradScaler::GradScaler(const GradScalerConfig& config)
     : config_(config), scale_(static_cast<float>(config.init_scale)) {}
 
 torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {
-    // A 16-bit loss would overflow at the initial scale.
+    // An fp16 loss would overflow at the initial scale.
     const bool narrow =
         loss.scalar_type() == torch::kHalf || loss.scalar_type() == torch::kBFloat16;
     return (narrow ? loss.to(torch::kFloat) : loss) * static_cast<double>(scale_);

@@ -54,8 +54,8 @@ bool bind_this_thread(const std::vector<int>& cpus) {
 }
 
 // Sets this thread's number of OpenMP threads. At a thread's first computation LibTorch would reset
-// it to the process's number, unless a flag is set. LibTorch and ranklab each have a copy of that
-// flag, since an inline function holds it: the first two calls set both.
+// the number to the process's, unless a flag is set. An inline function holds the flag, so LibTorch
+// and ranklab each have a copy: the first two calls set both copies.
 void compute_with(int threads) {
     static_cast<void>(at::get_num_threads());
     at::internal::lazy_init_num_threads();

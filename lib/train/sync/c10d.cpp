@@ -134,9 +134,9 @@ class C10dSync final : public GradientSync {
     }
 
   private:
-    // The reducer waits for every parameter. One that this rank's backward did not reach (unused,
-    // or no samples) gets a backward of its own, from a gradient of zeros: cheaper than a search
-    // through the graph each step.
+    // The reducer waits for every parameter. A parameter that this rank's backward did not reach
+    // (unused, or no samples) gets a backward of its own, from a gradient of zeros: cheaper than a
+    // search through the graph each step.
     void reach_the_rest() {
         std::vector<torch::Tensor> roots;
         std::vector<torch::Tensor> zeros;
