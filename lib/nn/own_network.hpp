@@ -74,7 +74,7 @@ std::string reason_of(const std::exception& error);
 
 /// Options of a network from a file.
 struct OwnRequest {
-    std::string model;  ///< of nn/own_network.hpp: PATH.pt, PATH.py or PATH.py:NAME
+    std::string model;  ///< PATH.pt, PATH.py or PATH.py:NAME
     InputShape input;
     std::string loss;                    ///< cross-entropy, nll, mse or l1; "": the file's own
     torch::Dtype dtype = torch::kFloat;  ///< of parameters and floating-point inputs in the run

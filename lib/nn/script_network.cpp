@@ -117,8 +117,8 @@ void add_tensors(std::vector<OwnTensor>& tensors, const torch::jit::Module& scri
         add_tensors(tensors, child.value, above + child.name + ".");
 }
 
-// The mode that a trace has written as a constant into an operation for which it matters: dropout
-// at a rate above 0, or a norm with running statistics. Scripted code reads it from the module.
+// Returns the mode (true: training) that a trace fixed in an operation that depends on the mode:
+// dropout at a rate above 0, or a norm with running statistics. Scripted code asks the module.
 std::optional<bool> fixed_mode_of(const torch::jit::Node& node) {
     const auto* const schema = node.maybeSchema();
     if (schema == nullptr || schema->is_vararg()) return std::nullopt;

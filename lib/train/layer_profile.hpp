@@ -47,7 +47,7 @@ class LayerProfile final : public base::PhaseSink, base::Immovable {
     void restart();
     /// Non-empty micro-batches so far.
     std::int64_t batches() const { return batches_; }
-    /// In the parameters' order, each layer before its attention; with unused ones on all ranks.
+    /// In the parameters' order, used or not, each before its attention; the same on all ranks.
     const std::vector<LayerTimes>& layers() const { return layers_; }
 
   private:

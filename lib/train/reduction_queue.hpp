@@ -126,7 +126,7 @@ class ReductionQueue {
     std::vector<ReductionStamp> stamps_;
     std::size_t next_ = 0;     // first reduction that is not complete
     std::size_t started_ = 0;  // first reduction that is not started
-    std::size_t wanted_ = 0;   // the caller waits for this many
+    std::size_t wanted_ = 0;   // reductions that the caller waits for
     bool hurry_ = false;       // the caller only waits
     bool ends_ = false;
     std::exception_ptr failure_;

@@ -97,7 +97,7 @@ ReplicaThreads::ReplicaThreads(std::size_t count, int threads,
             {"replicas"});
     }
     run([this](std::size_t replica) { settle(replica); });
-    // Binds all replicas or none.
+    // Lists the CPUs of all replicas or of none.
     if (std::any_of(cpus_.begin(), cpus_.end(), [](const auto& share) { return share.empty(); }))
         cpus_.clear();
     // The threads' at::set_num_threads also changed the default of later threads: restores it.

@@ -19,7 +19,7 @@ namespace ranklab::train {
 struct ZeroConfig {
     int stage = 1;  ///< 1: shards the optimizer's state; 2: the gradients, too; 3: the parameters
     std::int64_t prefetch_blocks = 1;  ///< stage 3: blocks that are gathered ahead of their use
-    int landings = 2;  ///< buckets in host memory that receive parts of sums in turn
+    int landings = 2;  ///< buffers in host memory, used in turn for the terms of sums
 };
 
 /// Bytes of a rank's tensors.
@@ -147,7 +147,7 @@ class ShardedSync final : public GradientSync {
     double exposed_s_ = 0;
     std::int64_t live_blocks_ = 0, peak_blocks_ = 0;
 
-    std::unique_ptr<comm::Communicator> gather_comm_;  // gathers and reductions have own orders
+    std::unique_ptr<comm::Communicator> gather_comm_;  // own: gathers and reductions interleave
     ReductionQueue gathers_, reductions_;
     std::unique_ptr<GradientHooks> hooks_;
     std::unique_ptr<Watch> watch_;

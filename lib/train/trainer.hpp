@@ -69,7 +69,7 @@ class Trainer : public Stepper {
     BufferSync* buffers_;
     bool first_of_step_ = true;
     comm::Communicator* branches_;
-    std::vector<std::uint8_t> reached_;  // by parameter: by this rank's backward in this step
+    std::vector<std::uint8_t> reached_;  // by parameter: 1 if this step's backward reached it
     std::unique_ptr<GradientHooks> hooks_;
 };
 

@@ -19,7 +19,7 @@
 
 namespace ranklab::experiments {
 
-/// Called on every rank where the counted work (without warm-up) begins and ends, outside of timed
+/// Called on every rank when the counted work (without warm-up) begins and ends, outside of timed
 /// parts. In between, app monitors the hosts.
 struct CountedPart {
     std::function<void()> begins = [] {};
@@ -129,7 +129,7 @@ struct LaunchNeeds {
     bool mpi = true;
     bool mpi_from_threads = true;  ///< threads besides the main one call MPI, which must then lock
     bool gpus = false;             ///< ranks may compute on GPUs: the launch check covers GPUs
-    bool several_ranks = false;    ///< made for several ranks: warns if there is only one
+    bool several_ranks = false;    ///< meant for several ranks: app warns if there is one
     int threads = 0;  ///< default of --threads; 0: the cores of the rank's cpuset and cgroup
     std::function<void()> read_ahead = {};  ///< of data files; rank 0 may call it while MPI starts
 };

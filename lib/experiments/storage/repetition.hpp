@@ -119,7 +119,7 @@ class Repeater : base::Immovable {
     comm::Communicator& control_;
     base::ProgressSink& progress_;
     WrittenBy written_;
-    std::unique_ptr<comm::Communicator> ranks_;  // those that write (or do not, like this one)
+    std::unique_ptr<comm::Communicator> ranks_;  // this rank's group: writers, or the others
     io::Grid grid_;
     base::IoTimes times_;
     std::vector<base::IoEvent> events_;  // with --trace

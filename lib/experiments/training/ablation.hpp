@@ -25,7 +25,7 @@ struct TrialTimes {
     Trial trial = Trial::full;
     std::vector<double> seconds;  ///< by rank, of the whole trial
     std::int64_t steps = 0;
-    std::int64_t made = 0;     ///< of `steps`
+    std::int64_t made = 0;     ///< steps made, at most `steps`
     std::int64_t samples = 0;  ///< of all ranks
 
     /// False if a stop signal ended the trial.

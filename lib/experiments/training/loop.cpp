@@ -36,7 +36,7 @@ TrainingLoop::TrainingLoop(ObservedRun& observed)
     updates_ = observed.schedule.first - (scaler == nullptr ? 0 : scaler->skipped());
     stop_if_asked(observed.control, "before the first step; nothing was measured");
     observed.model.train();
-    base::in_step = true;  // their check of the first gradient takes as long as a step
+    base::in_step = true;  // the observers' check of the first gradient takes as long as a step
     observers_ = make_observers(observed);
     base::in_step = false;
 }

@@ -117,7 +117,7 @@ std::int64_t bucket_bytes(const TrainingOptions& options, std::int64_t gradients
     return gradients * 2 / static_cast<std::int64_t>(c10::elementSize(options.parameter_type()));
 }
 
-// The ranks that share the training state: of this run, or in a dry run --expected-ranks.
+// Returns the number of ranks that shard the training state; in a dry run --expected-ranks.
 int sharing_ranks(const TrainingOptions& options) {
     const auto& settings = options.settings;
     const auto here = *settings.global_batch_size / *settings.batch_size / settings.accumulate;

@@ -53,7 +53,7 @@ struct TrainingOptions {
     vocabulary::CommonSettings common;
     bool has_own_batch = false;     ///< --batch-size was given
     bool has_global_batch = false;  ///< --global-batch-size was given
-    bool is_first_look = false;     ///< neither --steps nor --epochs was given
+    bool is_first_look = false;     ///< --steps, --epochs and --ablation were not given
 
     nn::Outline outline;    ///< of the model
     std::string structure;  ///< a hash of a user's own network
@@ -104,7 +104,7 @@ nn::ModelEntry model_entry(const vocabulary::TrainingSettings& settings);
 std::optional<std::int64_t>& size_setting(vocabulary::TrainingSettings& settings);
 /// Makes the model with weights of --seed, or of the user's file.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
-/// The shape of a sample after --image-size or --crop-edge.
+/// The shape of a sample after --image-size, --crop-edge or --sequence-length.
 nn::InputShape model_input(const TrainingOptions& options);
 /// The model's size, found without making its weights.
 nn::Outline outline_of(const TrainingOptions& options);

@@ -178,7 +178,7 @@ void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& mo
     fact("intra_op_threads", at::get_num_threads());
 }
 
-// Adds what the run's catalogue entries do, for reports that do not know the entries.
+// Adds traits of the run's --sync and --data entries, since reports do not know the catalogues.
 void add_entry_facts(results::Run& run, const TrainingOptions& options,
                      const data::SourceEntry& source) {
     const auto sync = entry_of(train::gradient_syncs(), *options.settings.sync);

@@ -98,7 +98,7 @@ class Curves final : public StepObserver {
     std::string folder_;
     std::vector<base::Phase> phases_;
     std::unique_ptr<results::EventFile> file_;  // on rank 0
-    std::int64_t last_step_;                    // logged so far
+    std::int64_t last_step_;                    // the last step logged
     base::Clock::time_point last_;
     bool begun_ = false, whole_ = true;
 };

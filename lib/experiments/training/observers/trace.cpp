@@ -91,7 +91,7 @@ class TraceWindow final : public StepObserver {
           control_(observed.control),
           path_(observed.options.settings.trace.value_or("")),
           gpu_(observed.options.on_gpu()) {
-        // Without a GPU Kineto prints that it found none.
+        // Silences Kineto's message that it found no GPU.
         if (!gpu_) ::setenv("KINETO_LOG_LEVEL", "5", /*overwrite=*/0);
         comm::all_or_throw(control_, [&] {
             window_ = window_of(observed.options, observed.schedule);
