@@ -79,7 +79,7 @@ struct Products {
     std::int64_t macs_of_row(const at::RecordFunction& function) const;
 };
 
-/// The operation's inputs only: under TorchScript function.inputs() is the interpreter's stack.
+/// Returns the operation's own inputs: in TorchScript function.inputs() is the interpreter's stack.
 c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function);
 
 /// Whether the operation is scaled_dot_product_attention, or a kernel of it.

@@ -46,7 +46,7 @@ class OwnFile {
     virtual void check() const {}
     /// Each call makes another network.
     virtual std::unique_ptr<OwnNetwork> make() const = 0;
-    /// The source that decides what the network computes.
+    /// Returns the source text that decides what the network computes.
     virtual std::string code() const = 0;
     virtual bool has_loss() const { return false; }
     /// Options that the file gives ("input-shape", "classes", "target-shape"), as a user types
@@ -69,7 +69,7 @@ std::shared_ptr<const OwnFile> open_script(const std::string& path);
 /// open_own() of a Python file, in which `name` returns the network.
 std::shared_ptr<const OwnFile> open_python(const std::string& path, const std::string& name);
 
-/// The line of a library's message with the reason; other lines say where the call failed.
+/// Returns the line with the reason from a library's message of many lines.
 std::string reason_of(const std::exception& error);
 
 /// Options of a network from a file.
@@ -88,7 +88,7 @@ ModelEntry own_entry(const OwnRequest& request);
 /// gradients; the errors of open_own.
 OwnTraits check_own(const OwnRequest& request);
 
-/// A hash of the code and of the parameters' names and shapes, not of their values.
+/// Returns a hash of the code and of the parameters' names and shapes, not of values.
 std::string structure_hash(const std::string& model);
 
 /// `count` samples of random normal numbers of type `dtype`; all 0 if the input is int64.

@@ -99,7 +99,7 @@ class PythonFile final : public OwnFile {
     Object file_;
 };
 
-// The loaded libtorch_cpu.so.
+// Returns the path of the loaded libtorch_cpu.so.
 fs::path libtorch() {
     Dl_info library{};
     dladdr(reinterpret_cast<const void*>(&at::globalContext), &library);

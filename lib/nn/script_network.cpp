@@ -47,7 +47,7 @@ torch::jit::Module load_script(const std::string& path) {
     }
 }
 
-// The CRC-32 of each entry of a zip archive of less than 4 GiB, in order. Its structures are
+// Returns the CRC-32 of each entry of a zip archive below 4 GiB, in order. A zip's structures are
 // numbers of 16 bits (PKWARE's APPNOTE.TXT, 4.3.12 and 4.3.16).
 std::vector<std::uint32_t> checksums_in(const std::string& path) {
     constexpr std::size_t kLongestEnd = 65557;

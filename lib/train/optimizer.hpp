@@ -80,7 +80,6 @@ class OptimizerWithState : public Optimizer {
 
     bool lazy_;
 };
-/// A tensor of zeros for each parameter.
 std::vector<torch::Tensor> zeros_of(const std::vector<torch::Tensor>& parameters);
 
 /// Returns `optimizer` with a step() that first scales the gradients of all `parameters` in place

@@ -140,7 +140,7 @@ bool GradScaler::unscale(const std::vector<torch::Tensor>& parameters) const {
     return found_inf.item<float>() != 0.0F;
 }
 
-// The arithmetic of at::_amp_update_scale_.
+// Adapts the scale, with the arithmetic of at::_amp_update_scale_.
 void GradScaler::update(bool found_inf) {
     if (found_inf) {
         scale_ = static_cast<float>(static_cast<double>(scale_) * config_.backoff_factor);

@@ -180,7 +180,7 @@ ShardedSync::Bucket ShardedSync::make_bucket(std::vector<std::size_t> members) {
     return bucket;
 }
 
-// The part of a bucket's buffer that belongs to the parameter, in its shape.
+// Returns the part of a bucket's buffer that belongs to the parameter, in the parameter's shape.
 torch::Tensor ShardedSync::slot_of(const torch::Tensor& whole, std::size_t parameter) const {
     const auto& like = parameters_[parameter];
     return viewed_as(whole.narrow(0, begin_[parameter], like.numel()), like);

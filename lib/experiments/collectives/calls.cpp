@@ -214,7 +214,7 @@ namespace {
 
 using base::Clock;
 
-// Seconds from the start of the operation to its end, with `beside` between.
+// Returns the seconds from the operation's start to its end; calls `beside` in between.
 double started_s(const Caller& caller, const std::function<void(comm::Request&)>& beside) {
     caller.level.data->barrier();
     const auto begin = Clock::now();

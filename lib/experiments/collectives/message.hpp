@@ -72,7 +72,7 @@ struct BufferPlan {
     std::size_t unalign = 0;  ///< offset in bytes from the start of a page
 };
 
-/// Bytes of a rank's send and receive buffers.
+/// Returns the bytes of a rank's send and receive buffers.
 std::uint64_t memory_of(const Message& message, const BufferPlan& plan);
 
 /// One rank's buffers, used by one message after the other.

@@ -23,9 +23,9 @@ class Pattern {
 
     /// Fills the buffer with the values of `rank` from index `first` on.
     void fill(const comm::BufferView& buffer, int rank, std::size_t first) const;
-    /// Number of elements that differ from the values of `rank`.
+    /// Returns the number of elements that differ from the values of `rank`.
     std::size_t wrong_of_rank(const comm::BufferView& buffer, int rank, std::size_t first) const;
-    /// Number of elements that differ from the reduction over ranks.
+    /// Returns the number of elements that differ from the reduction over ranks.
     std::size_t wrong_of_reduction(const comm::BufferView& buffer, std::size_t first) const;
 
   private:

@@ -26,7 +26,7 @@ constexpr double kMostGathered = 1 << 20;  // calls x ranks gathered at once: 8 
 constexpr int kRounds = 4;
 constexpr int kFewestARound = 5;  // calls
 
-// The number of calls of each round: up to kRounds rounds, each of at least kFewestARound calls.
+// Returns the calls of each round: at most kRounds rounds, of at least kFewestARound calls each.
 std::vector<int> rounds_of(int calls, bool in_one) {
     const int rounds = in_one ? 1 : std::clamp(calls / kFewestARound, 1, kRounds);
     std::vector<int> each;
@@ -211,7 +211,7 @@ class Sweeper : base::Immovable {
         return comm::reduced(control_, times.wall_s, comm::ReduceOp::max) / options_.warmup;
     }
 
-    // Number of calls until the next check: kBetweenAsks and the memory for their times limit it.
+    // Returns the calls until the next check, limited by kBetweenAsks and the memory for times.
     int calls_at_once(double call_s, int left) const {
         const double fit =
             std::min(kBetweenAsks / std::max(call_s, 1e-9), kMostGathered / control_.world_size());

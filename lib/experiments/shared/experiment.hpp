@@ -102,7 +102,7 @@ struct Plan {
     std::function<Runs(const RunContext& context)> run = {};
 };
 
-/// The options as a run stores them.
+/// Returns the options that a run stores: all but requests.
 inline std::vector<results::Setting> settings_of(const std::vector<options::Effective>& settled) {
     std::vector<results::Setting> settings;
     for (const auto& [row, value] : settled) {

@@ -62,7 +62,7 @@ std::optional<std::int64_t> record_in(const fs::path& path, const io::StrategyEn
     return id && stem == io::record_name(*id) ? id : std::nullopt;
 }
 
-// The file that marks a folder as ranklab's, for one kind of record file. It holds a number:
+// Returns the file that marks a folder as ranklab's, per extension of records. It holds a number:
 // ranklab io wrote the records below this number.
 fs::path mark_of(const StorageOptions& options) {
     return options.folder() / (".ranklab-io" + options.entry.extension);

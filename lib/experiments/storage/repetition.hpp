@@ -47,7 +47,7 @@ struct ReadPass {
     std::string first_wrong;  ///< describes the first wrong element
     io::CacheEvidence cache;  ///< of this rank's files, before and during the pass
 
-    /// The phases open, read, parse and close: comparing is not timed.
+    /// The sum of the phases open, read, parse and close: comparing is not timed.
     double seconds() const;
 };
 

@@ -70,7 +70,7 @@ std::string what_limits(const std::vector<TrialTimes>& trials);
 /// one round.
 void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials);
 
-/// Adds the trials to the run.
+/// Calls add_ablation() if a round is complete, and marks a run that a signal stopped.
 void add_trials(results::Run& run, const ObservedRun& observed,
                 const std::vector<TrialTimes>& trials);
 

@@ -74,7 +74,7 @@ struct RankState {
 /// The bytes of each rank's states, in the states' order.
 using RankBytes = std::vector<std::vector<std::string>>;
 
-/// The state of `generator`, which the RankState shares.
+/// Returns what saves and loads the state of `generator`, and shares the generator.
 RankState generator_state(const std::string& name, const at::Generator& generator);
 
 void write_ranks(const hdf5::Group& root, const std::vector<RankState>& states,

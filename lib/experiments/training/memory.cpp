@@ -99,7 +99,7 @@ bool knows_activations(const TrainingOptions& options) {
            !model_entry(options.settings).from_file;
 }
 
-// Bytes of one sample's input and target: fp32 numbers, or int64 integers.
+// Returns the bytes of one sample's input and target, in fp32 or int64.
 std::int64_t sample_bytes(const TrainingOptions& options) {
     const auto input = model_input(options);
     const auto bytes = [](std::vector<std::int64_t> sizes, bool whole) {

@@ -90,7 +90,7 @@ struct TrainingOptions {
     std::vector<options::Effective> effective() const;
 };
 
-/// The options of the command, with the names of the catalogues.
+/// Returns the options of the command, which offer the names of the catalogues.
 options::Schema training_schema();
 
 /// Settles the defaults from the model's published settings and the number of ranks. Throws
@@ -100,13 +100,13 @@ TrainingOptions settle_training(const options::Options& given,
 
 /// Returns the catalogue's entry, or one for the user's file.
 nn::ModelEntry model_entry(const vocabulary::TrainingSettings& settings);
-/// The option with the edge of the model's images or crops, or with the length of its sequences.
+/// Returns the option for the edge of the model's images or crops, or the length of its sequences.
 std::optional<std::int64_t>& size_setting(vocabulary::TrainingSettings& settings);
 /// Makes the model with weights of --seed, or of the user's file.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
-/// The shape of a sample after --image-size, --crop-edge or --sequence-length.
+/// Returns the shape of a sample after --image-size, --crop-edge or --sequence-length.
 nn::InputShape model_input(const TrainingOptions& options);
-/// The model's size, found without making its weights.
+/// Returns the model's parameters and FLOPs, found without making its weights.
 nn::Outline outline_of(const TrainingOptions& options);
 /// Makes `count` random samples on the CPU.
 train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count);

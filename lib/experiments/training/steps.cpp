@@ -35,7 +35,7 @@ std::unique_ptr<train::LayerProfile> make_layer_profile(const StepParts& parts,
     return std::make_unique<train::LayerProfile>(model, marks, std::move(wait));
 }
 
-// The ids of OpenMP's threads, which LibTorch keeps; the calling thread is the first.
+// Returns the ids of OpenMP's threads, which LibTorch keeps alive; the caller's id is the first.
 std::vector<pid_t> compute_threads() {
     std::vector<pid_t> ids(at::get_num_threads());
     at::parallel_for(0, std::ssize(ids), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -55,7 +55,7 @@ std::unique_ptr<train::BufferSync> make_buffer_sync(const StepParts& parts, cons
                : nullptr;
 }
 
-// The GPUs `first`, `first` + 1, ...: mode dp has one rank, and `first` is its GPU.
+// Returns the GPUs `first`, `first` + 1, ...: mode dp has one rank, and `first` is its GPU.
 std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t count) {
     std::vector<torch::Device> devices(count, first);
     if (first.is_cpu()) return devices;

@@ -114,7 +114,7 @@ class Llama final : public LanguageModel {
   private:
     torch::Tensor head_weight() { return output_ ? output_->weight : embedding_->weight; }
 
-    // A normal distribution between -3 and 3 deviations, by its inverse.
+    // Draws from a normal distribution cut at 3 deviations, through its inverse.
     void initialise_head(double deviation) {
         const torch::NoGradGuard no_gradients;
         const double edge = std::erf(3 / std::numbers::sqrt2);

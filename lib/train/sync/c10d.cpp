@@ -50,7 +50,7 @@ class C10dBackend final : public c10d::Backend {
     ReductionQueue& queue_;
 };
 
-// A process group over `comm` for tensors in host memory; `comm` and `queue` must outlive it.
+// Makes a process group over `comm` for tensors in host memory. Both arguments must outlive it.
 ProcessGroupPtr make_process_group(comm::Communicator& comm, ReductionQueue& queue) {
     auto group = c10::make_intrusive<c10d::ProcessGroup>(c10::make_intrusive<c10d::HashStore>(),
                                                          comm.rank(), comm.world_size());

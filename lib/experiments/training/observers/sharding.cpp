@@ -53,7 +53,7 @@ class Sharding final : public StepObserver {
         return sent;
     }
 
-    // Maxima over ranks.
+    // Adds the table `sharding_memory`, maxima over ranks.
     void add_memory(results::Run& run) const {
         const auto held = sync_.held();
         std::int64_t state = 0;
