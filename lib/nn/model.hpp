@@ -118,7 +118,7 @@ struct ModelEntry {
     std::function<std::shared_ptr<Model>(const ModelConfig&)> make;
     /// Of language models, whose FLOPs an empty batch does not show; null: products are counted.
     std::function<TokenFlops(const ModelConfig&, std::int64_t parameters)> flops = {};
-    /// The model and its weights come from a user's file. It may refuse an empty batch.
+    /// The model and its weights come from a user's file; the model may refuse an empty batch.
     bool from_file = false;
 };
 

@@ -61,7 +61,7 @@ std::vector<int> paired_ranks(const std::vector<std::string>& hosts) {
     return firsts.size() > 1 ? firsts : all;
 }
 
-// --memory defaults to the backend's kind. Throws OptionError if it is another kind.
+// --memory defaults to the backend's kind. Throws OptionError if --memory names another kind.
 void settle_memory(CollectivesSettings& settings, const comm::BackendEntry& backend) {
     const char* const own = backend.memory == comm::Memory::device ? "device" : "pageable";
     vocabulary::settle(settings.memory, own);

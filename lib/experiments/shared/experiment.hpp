@@ -129,7 +129,7 @@ struct LaunchNeeds {
     bool mpi = true;
     bool mpi_from_threads = true;  ///< threads besides the main one call MPI, which must then lock
     bool gpus = false;             ///< ranks may compute on GPUs: the launch check covers GPUs
-    bool several_ranks = false;    ///< meant for several ranks: app warns if there is one
+    bool several_ranks = false;    ///< meant for several ranks: app warns of a single one
     int threads = 0;  ///< default of --threads; 0: the cores of the rank's cpuset and cgroup
     std::function<void()> read_ahead = {};  ///< of data files; rank 0 may call it while MPI starts
 };

@@ -53,7 +53,7 @@ void check_room(const StorageOptions& options) {
                     base::human_bytes(static_cast<double>(room.free))));
 }
 
-// Returns the number of the record whose file has this name; nullopt if no record's file has it.
+// Returns the number of the record whose file has this name, or nullopt if there is none.
 std::optional<std::int64_t> record_in(const fs::path& path, const io::StrategyEntry& strategy) {
     const std::string stem = path.stem().string();
     if (path.extension() != strategy.extension || !stem.starts_with("data")) return std::nullopt;
@@ -62,7 +62,7 @@ std::optional<std::int64_t> record_in(const fs::path& path, const io::StrategyEn
     return id && stem == io::record_name(*id) ? id : std::nullopt;
 }
 
-// Returns the file that marks a folder as ranklab's, per extension of records. It holds a number:
+// Returns the file that marks a folder as ranklab's, one per extension. The file holds a number:
 // ranklab io wrote the records below this number.
 fs::path mark_of(const StorageOptions& options) {
     return options.folder() / (".ranklab-io" + options.entry.extension);
@@ -154,7 +154,7 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
             base::throw_errno("access", options_.directory, errno, "directory");
         write_mark(options_, std::max(read_mark(options_), replaced_below(options_)));
     });
-    comm::all_or_throw(control_, [&] {  // if --directory is local to each node
+    comm::all_or_throw(control_, [&] {  // makes a folder that is local to each node
         if (control_.rank() != 0 && options_.write()) make(options_.directory);
     });
 }

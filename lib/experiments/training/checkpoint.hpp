@@ -99,7 +99,7 @@ class Checkpoint {
     /// the stored run left them, if there is one. Throws DataError if they do not fit.
     void restore(nn::Model& model, TrainingSteps& steps);
 
-    /// Collective. Returns the states that differ by rank, such as random generators.
+    /// Collective. Returns each rank's own states, such as random generators.
     RankBytes gather_states(const TrainingSteps& steps) const;
     /// For rank 0. Returns the bytes of the file once they are on the disk.
     std::uint64_t write(std::int64_t completed_steps, const nn::Model& model, TrainingSteps& steps,

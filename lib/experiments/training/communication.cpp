@@ -22,7 +22,7 @@ using measure::RankSamples;
 
 // A straggler arrives last in at least this share of the steps.
 constexpr double kMostlyLast = 0.8;
-constexpr double kNoticeableWait = 0.05;  // a straggler delays others by this share of a step
+constexpr double kNoticeableWait = 0.05;  // a straggler costs others at least this share of a step
 // Largest probability that one of equally fast ranks comes last so often by chance. It is small
 // because successive steps are not independent.
 constexpr double kByLuck = 0.001;

@@ -74,7 +74,7 @@ struct StepAnalysis {
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 
 /// True if a rank that arrived last in `times` of `steps` is a straggler: `times` is at least 80 %
-/// of the steps, and chance alone reaches it in at most one of a thousand runs.
+/// of the steps, and chance alone reaches `times` in at most one of a thousand runs.
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 
 /// Bytes and parameters of each reduction of a step.

@@ -171,7 +171,7 @@ std::unique_ptr<StepObserver> make_observer(ObservedRun& observed) {
 /// Generated: all observers, in CMake's order.
 std::vector<ObserverEntry> step_observers();
 
-/// Makes the steps of a training run and calls the observers between them.
+/// Makes the steps of a training run and calls the observers between steps.
 class TrainingLoop {
   public:
     /// Collective. Gives all ranks one state, rank 0's or the checkpoint's, and makes the

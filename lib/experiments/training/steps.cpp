@@ -44,7 +44,7 @@ std::vector<pid_t> compute_threads() {
     return ids;
 }
 
-// Makes what broadcasts rank 0's running statistics of BatchNorm; null if no broadcast is needed.
+// Returns a BufferSync for rank 0's running statistics of BatchNorm; null if none is needed.
 std::unique_ptr<train::BufferSync> make_buffer_sync(const StepParts& parts, const nn::Model& model,
                                                     bool keeps_ranks_equal,
                                                     comm::Communicator& data_plane) {
