@@ -32,13 +32,13 @@ struct TransformerSizes {
     bool learned_positions = false;  ///< a parameter per position and channel
     bool gated = false;              ///< a third matrix in the feed-forward part
 
-    /// By the shapes, all T x T pairs of tokens among them; and 6 N + 12 layers heads head T, N the
-    /// `parameters` without those of embeddings (a tied head counts): PaLM (arXiv:2204.02311),
-    /// appendix B, whatever a kernel skips.
+    /// Forward FLOPs by the shapes, with all T x T pairs of tokens. Training FLOPs: 6 N + 12 layers
+    /// heads head T, N the `parameters` without those of embeddings (a tied head counts): PaLM
+    /// (arXiv:2204.02311), appendix B. Both count the pairs that a kernel may skip.
     TokenFlops flops(std::int64_t parameters) const;
 
     std::int64_t head() const { return wide / heads; }
-    /// Throws OptionError if `width` does not divide the numbers of heads of `model`.
+    /// Throws OptionError unless `width` divides `heads`, `kv_heads` and `hidden` of `model`.
     TransformerSizes divided(std::int64_t width, const std::string& model) const;
 };
 
@@ -48,8 +48,8 @@ ModelEntry language_entry(
     std::int64_t batch_size,
     const std::function<std::shared_ptr<Model>(const TransformerSizes& sizes)>& make);
 
-/// softmax(q k^T / sqrt(head)) v, in which a token sees those before it. `q` is [N, T, heads,
-/// head], `k` and `v` are [N, T, kv_heads, head]; returns [N, T, heads * head].
+/// softmax(q k^T / sqrt(head)) v, in which a token attends to itself and earlier tokens. `q` is
+/// [N, T, heads, head], `k` and `v` are [N, T, kv_heads, head]; returns [N, T, heads * head].
 torch::Tensor causal_attention(const torch::Tensor& q, const torch::Tensor& k,
                                const torch::Tensor& v);
 

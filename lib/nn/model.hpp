@@ -116,9 +116,9 @@ struct ModelEntry {
     ModelDefaults defaults;
     /// Parameters are initialised from torch's current generator, in the order of registration.
     std::function<std::shared_ptr<Model>(const ModelConfig&)> make;
-    /// Language models, whose products computing shapes alone does not show; null: count products.
+    /// Of language models, whose FLOPs an empty batch does not show; null: products are counted.
     std::function<TokenFlops(const ModelConfig&, std::int64_t parameters)> flops = {};
-    /// Of a user's file, which decides the weights. The model may refuse an empty batch.
+    /// The model and its weights come from a user's file; the model may refuse an empty batch.
     bool from_file = false;
 };
 

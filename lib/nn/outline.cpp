@@ -18,7 +18,7 @@ UninitialisedScope::UninitialisedScope() {
     c10::impl::tls_set_dispatch_key_included(c10::DispatchKey::Meta, true);
 }
 
-// LibTorch has no copy of that backend.
+// LibTorch has no copy_ for the meta backend.
 TORCH_LIBRARY_IMPL(aten, Meta, library) {
     library.impl("copy_",
                  [](at::Tensor& to, const at::Tensor&, bool) -> at::Tensor& { return to; });
@@ -103,7 +103,7 @@ Outline outline_of(const ModelEntry& entry, const ModelConfig& config) {
         };
         // An empty batch costs no time. A user's own network gets one sample instead: an empty
         // batch does not show how many rows a sample of tokens has, and a trace may fix the batch
-        // size. A norm that has only the batch's statistics takes no fewer than two.
+        // size. A norm that has only the batch's statistics needs two samples.
         try {
             outline.forward_flops = flops_with(config.input.is_own() ? 1 : 0);
         } catch (const base::DataError&) {

@@ -39,10 +39,10 @@ std::int64_t forward_flops(Model& model, const torch::Tensor& batch);
 
 struct Outline {
     std::int64_t parameters = 0;
-    std::int64_t forward_flops = 0;  ///< of one sample: see forward_flops
-    /// Of training a language model: by its formula, or three times the forward; 0: of others
+    std::int64_t forward_flops = 0;  ///< of one sample: see forward_flops()
+    /// Of training a language model: by its formula, or three times the forward; 0: other models
     double flops_per_token = 0;
-    std::string mfu_formula = {};  ///< with these FLOPs and their source; "": of others
+    std::string mfu_formula = {};  ///< with flops_per_token and its source; "": other models
     /// The model has convolutions, whose memory format matters.
     bool convolves = false;
     /// The model has 1 x 1 convolutions of fewer than 8 channels. With channels-last and a stride,
@@ -54,8 +54,8 @@ struct Outline {
 /// without drawing random numbers. Throws the errors of `entry.make`.
 Outline outline_of(const ModelEntry& entry, const ModelConfig& config);
 
-/// Takes the user's --flops-per-token, if any, for the model's own. Throws OptionError if `outline`
-/// is not a language model's, which has no MFU.
+/// Replaces the model's own FLOPs per token by the user's --flops-per-token, if given. Throws
+/// OptionError unless `outline` is a language model's: other models have no MFU.
 void settle_mfu(Outline& outline, std::optional<double> flops_per_token);
 
 /// LibTorch calls `callbacks` for this thread's operations while the object lives.
@@ -79,13 +79,13 @@ struct Products {
     std::int64_t macs_of_row(const at::RecordFunction& function) const;
 };
 
-/// The operation's inputs only: under TorchScript function.inputs() is the interpreter's stack.
+/// Returns the operation's own inputs: in TorchScript function.inputs() is the interpreter's stack.
 c10::ArrayRef<const c10::IValue> inputs_of(const at::RecordFunction& function);
 
 /// Whether the operation is scaled_dot_product_attention, or a kernel of it.
 bool is_attention(const at::RecordFunction& function);
 
-/// Call it before `function` runs. Returns nullptr for other operations.
+/// Call it before `function` runs. Returns nullptr for operations that are not counted.
 std::unique_ptr<Products> products_of(const at::RecordFunction& function);
 
 }  // namespace ranklab::nn

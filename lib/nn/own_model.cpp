@@ -95,8 +95,8 @@ class OwnModel final : public Model {
         return or_data_error(input, [&] { return compute(input); });
     }
 
-    /// Throws LibTorch's errors. If the first call in training changes its input in place, all get
-    /// a copy.
+    /// Throws LibTorch's errors. Computes on a copy of the input, but not after the first call in
+    /// training if that call has left its input unchanged.
     torch::Tensor compute(const torch::Tensor& input) {
         const auto given = changes_input_.value_or(true) ? input.clone() : input;
         const auto version = given._version();
@@ -124,7 +124,7 @@ class OwnModel final : public Model {
     }
 
   private:
-    // Calls work(). LibTorch's errors become a DataError on samples with these numbers.
+    // Calls work(). LibTorch's errors become a DataError that names the largest of int64 `numbers`.
     torch::Tensor or_data_error(const torch::Tensor& numbers, const auto& work) const try {
         return work();
     } catch (const base::Error&) {
@@ -143,7 +143,7 @@ class OwnModel final : public Model {
             {"inputs", "batch-size"});
     }
 
-    // Scores [N, classes, target], PyTorch's order; language models give [N, target, classes].
+    // Returns scores as [N, classes, target]; language models give [N, target, classes].
     torch::Tensor in_order(const torch::Tensor& output) const {
         auto first = request_.input.target_sizes(), last = first;
         first.insert(first.begin(), request_.input.classes);
@@ -238,7 +238,7 @@ std::string reason_of(const std::exception& error) {
 torch::Tensor sample_input(const InputShape& shape, std::int64_t count, torch::Dtype dtype) {
     auto sizes = shape.input_sizes();
     sizes.insert(sizes.begin(), count);
-    // A network may branch on its input: equal numbers in each process.
+    // Equal numbers in each process, since a network may branch on its input.
     return shape.is_whole()
                ? torch::zeros(sizes, torch::kLong)
                : torch::randn(sizes, at::make_generator<at::CPUGeneratorImpl>(1), dtype);

@@ -15,7 +15,7 @@ namespace ranklab::nn {
 struct OwnTensor {
     std::string name;
     torch::Tensor tensor;
-    bool is_parameter = true;  ///< or a buffer
+    bool is_parameter = true;  ///< false: a buffer
 };
 
 struct OwnTraits {
@@ -30,7 +30,7 @@ class OwnNetwork {
     virtual ~OwnNetwork() = default;
     /// The network's own tensors, trained in place. One with several names is listed under each.
     virtual std::vector<OwnTensor> tensors() const = 0;
-    /// This and loss() throw a std::exception whose first line is the reason.
+    /// forward() and loss() throw a std::exception whose first line is the reason.
     virtual torch::Tensor forward(std::vector<torch::Tensor> inputs) = 0;
     /// The file's own loss, a scalar. Call it if OwnFile::has_loss().
     virtual torch::Tensor loss(const torch::Tensor& output, const torch::Tensor& targets) const = 0;
@@ -46,7 +46,7 @@ class OwnFile {
     virtual void check() const {}
     /// Each call makes another network.
     virtual std::unique_ptr<OwnNetwork> make() const = 0;
-    /// The source that decides what the network computes.
+    /// Returns the source text that decides what the network computes.
     virtual std::string code() const = 0;
     virtual bool has_loss() const { return false; }
     /// Options that the file gives ("input-shape", "classes", "target-shape"), as a user types
@@ -57,24 +57,24 @@ class OwnFile {
 /// The file's stem; "STEM:NAME" for PATH.py:NAME.
 std::string name_of_own(const std::string& model);
 bool is_python(const std::string& model);
-/// Whether it is one of these at all, and no name of ranklab's.
+/// True for PATH.pt, PATH.py and PATH.py:NAME; false for the name of one of ranklab's models.
 bool is_own(const std::string& model);
 
 /// Opens PATH.pt, PATH.py or PATH.py:NAME. A Python file is run at the first call. Throws DataError
 /// if the file cannot be read or run, EnvironmentError if there is no Python for it.
 std::shared_ptr<const OwnFile> open_own(const std::string& model);
 
-/// Of open_own: a file that torch.jit.save wrote.
+/// open_own() of a file that torch.jit.save wrote.
 std::shared_ptr<const OwnFile> open_script(const std::string& path);
-/// Of open_own: `name` in the Python file returns the network.
+/// open_own() of a Python file, in which `name` returns the network.
 std::shared_ptr<const OwnFile> open_python(const std::string& path, const std::string& name);
 
-/// The line of a library's message with the reason; other lines say where the call failed.
+/// Returns the line with the reason from a library's message of many lines.
 std::string reason_of(const std::exception& error);
 
 /// Options of a network from a file.
 struct OwnRequest {
-    std::string model;  ///< of nn/own_network.hpp: PATH.pt, PATH.py or PATH.py:NAME
+    std::string model;  ///< PATH.pt, PATH.py or PATH.py:NAME
     InputShape input;
     std::string loss;                    ///< cross-entropy, nll, mse or l1; "": the file's own
     torch::Dtype dtype = torch::kFloat;  ///< of parameters and floating-point inputs in the run
@@ -88,7 +88,7 @@ ModelEntry own_entry(const OwnRequest& request);
 /// gradients; the errors of open_own.
 OwnTraits check_own(const OwnRequest& request);
 
-/// A hash of the code and of the parameters' names and shapes, not of their values.
+/// Returns a hash of the code and of the parameters' names and shapes, not of values.
 std::string structure_hash(const std::string& model);
 
 /// `count` samples of random normal numbers of type `dtype`; all 0 if the input is int64.

@@ -37,7 +37,7 @@ std::unique_ptr<Products> of_matrices(const at::Tensor& left, const at::Tensor& 
     return of_rows(left, right.size(-2) * right.size(-1));
 }
 
-// Each query meets each key, and weights each value.
+// Each query is multiplied with each key, and its softmax with each value.
 std::unique_ptr<Products> of_attention(const at::Tensor& queries, const at::Tensor& keys,
                                        const at::Tensor& values) {
     return of_rows(queries, keys.size(-2) * (keys.size(-1) + values.size(-1)));

@@ -99,15 +99,15 @@ class PythonFile final : public OwnFile {
     Object file_;
 };
 
-// The loaded libtorch_cpu.so.
+// Returns the path of the loaded libtorch_cpu.so.
 fs::path libtorch() {
     Dl_info library{};
     dladdr(reinterpret_cast<const void*>(&at::globalContext), &library);
     return fs::canonical(library.dli_fname);
 }
 
-// The python3 of the active environment, or of the one that LibTorch is a package of; otherwise
-// "": the one in PATH.
+// Returns the python3 of the active environment, or of the environment with LibTorch's package; ""
+// if there is neither, which selects the python3 in PATH.
 std::string program() {
     const auto version = fmt::format("python{}.{}", PY_MAJOR_VERSION, PY_MINOR_VERSION);
     const auto* const venv = std::getenv("VIRTUAL_ENV");

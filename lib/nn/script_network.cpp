@@ -47,7 +47,7 @@ torch::jit::Module load_script(const std::string& path) {
     }
 }
 
-// The CRC-32 of each entry of a zip archive of less than 4 GiB, in order. Its structures are
+// Returns the CRC-32 of each entry of a zip archive below 4 GiB, in order. A zip's structures are
 // numbers of 16 bits (PKWARE's APPNOTE.TXT, 4.3.12 and 4.3.16).
 std::vector<std::uint32_t> checksums_in(const std::string& path) {
     constexpr std::size_t kLongestEnd = 65557;
@@ -106,7 +106,7 @@ bool is_damaged(const std::string& path) try {
     return false;  // no archive: load_script says so
 }
 
-// Parameters and buffers of each module, then those of its children.
+// Adds the parameters and buffers of `script`, then those of its children.
 void add_tensors(std::vector<OwnTensor>& tensors, const torch::jit::Module& script,
                  const std::string& above) {
     for (const auto& item : script.named_parameters(/*recurse=*/false))
@@ -117,8 +117,8 @@ void add_tensors(std::vector<OwnTensor>& tensors, const torch::jit::Module& scri
         add_tensors(tensors, child.value, above + child.name + ".");
 }
 
-// The mode that a trace has written as a constant into an operation for which it matters: dropout
-// at a rate above 0, or a norm with running statistics. Scripted code reads it from the module.
+// Returns the mode (true: training) that a trace fixed in an operation that depends on the mode:
+// dropout at a rate above 0, or a norm with running statistics. Scripted code asks the module.
 std::optional<bool> fixed_mode_of(const torch::jit::Node& node) {
     const auto* const schema = node.maybeSchema();
     if (schema == nullptr || schema->is_vararg()) return std::nullopt;

@@ -8,7 +8,7 @@
 
 namespace ranklab::train {
 
-/// A strategy that reduces after backward: all that finish() has to do is reduce(), by
+/// A strategy that reduces after backward: finish() calls reduce(), which sums tensors by
 /// reduce_now().
 class BlockingSync : public GradientSync {
   public:

@@ -10,7 +10,6 @@
 
 namespace ranklab::train {
 
-/// Calls back when backward has accumulated a parameter's gradient.
 class GradientHooks : base::Immovable {
   public:
     /// Backward's thread calls `ready(i)` once parameter i's gradient is accumulated (a hook on the

@@ -32,7 +32,7 @@ class GradientSync {
     /// the same order on all ranks. The tensors share storage with the model's.
     virtual void attach(std::vector<torch::Tensor> parameters) = 0;
     virtual Owned owned(const std::vector<torch::Tensor>& attached) const;
-    /// To be called before each forward, also on a rank without samples. Waits are marked as sync.
+    /// To be called before each forward, also on a rank without samples. Marks waits as phase sync.
     virtual void begin_forward(base::PhaseSink&) {}
     /// To be called between forward and backward, which starts from `outputs` (empty on a rank
     /// without samples). sync = false: this backward only adds to this rank's gradients. The first
@@ -41,9 +41,9 @@ class GradientSync {
     /// To be called after a backward pass with sync = true: sums each gradient over ranks and over
     /// the passes since the last finish(). Weight each loss by its share of the global batch.
     virtual void finish() = 0;
-    /// To be called after finish() and the optimizer; `updated`: it made its step.
+    /// To be called after finish() and the optimizer; `updated`: the optimizer made its step.
     virtual void end_update(bool /*updated*/) {}
-    /// Collective, between steps: make these whole on every rank until the next begin_forward().
+    /// Collective, between steps: each rank gets all parameters (gradients) until begin_forward().
     virtual void complete_parameters() {}
     virtual void complete_gradients() {}
     /// The reductions of the last finished step, in order.

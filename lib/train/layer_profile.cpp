@@ -21,12 +21,12 @@ std::string owner_of(const std::string& parameter) {
     return dot == std::string::npos ? "(top)" : parameter.substr(0, dot);
 }
 
-// The row of the attention that follows a layer. It has no parameters, thus no name of its own.
+// Names the row of the attention after a layer: attention has no parameters, thus no own name.
 std::string attention_after(const std::string& layer) {
     return layer.substr(0, layer.rfind('.') + 1) + "attention";
 }
 
-// The addresses of the inputs' storages, since the inputs are gone after the operation.
+// Returns the addresses of the inputs' storages, since the inputs are gone after the operation.
 std::vector<const void*> storages_of(const at::RecordFunction& function) {
     std::vector<const void*> storages;
     for (const auto& input : nn::inputs_of(function))
@@ -35,7 +35,7 @@ std::vector<const void*> storages_of(const at::RecordFunction& function) {
     return storages;
 }
 
-// Bytes of all outputs; a view of an input has none.
+// Returns the bytes of all outputs; a view of an input counts 0.
 std::int64_t bytes_made(const at::RecordFunction& function,
                         const std::vector<const void*>& inputs) {
     std::int64_t bytes = 0;
@@ -186,7 +186,7 @@ std::optional<std::size_t> LayerProfile::layer_of(const at::Tensor& tensor) cons
     return found == layer_of_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// The layer whose parameter is an input or an element of a list input (recurrent layers' weights).
+// Returns the layer with a parameter among the inputs, or in a list input (recurrent weights).
 std::optional<std::size_t> LayerProfile::layer_of_inputs(const at::RecordFunction& function) const {
     for (const auto& input : nn::inputs_of(function)) {
         if (input.isTensor())
@@ -199,8 +199,8 @@ std::optional<std::size_t> LayerProfile::layer_of_inputs(const at::RecordFunctio
     return std::nullopt;
 }
 
-// The layer whose forward operation has this sequence number in autograd. AccumulateGrad has no
-// number and belongs to the operation before it.
+// Returns the layer whose forward operation has this sequence number in autograd. AccumulateGrad
+// has no number and belongs to the layer of the operation before it.
 std::size_t LayerProfile::layer_of_sequence(std::int64_t number) const {
     if (number < 0 || forward_.empty()) return current_;
     const auto next = std::ranges::upper_bound(forward_, number, {},

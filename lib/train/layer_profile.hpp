@@ -1,5 +1,5 @@
 // --profile layers: forward and backward time by layer. A layer is a module with its own parameters
-// and the operations after it until the next one, or attention (scaled_dot_product_attention).
+// and the operations after it until the next layer, or attention (scaled_dot_product_attention).
 #pragma once
 
 #include <chrono>
@@ -47,7 +47,7 @@ class LayerProfile final : public base::PhaseSink, base::Immovable {
     void restart();
     /// Non-empty micro-batches so far.
     std::int64_t batches() const { return batches_; }
-    /// In the parameters' order, each before its attention; equal on all ranks, unused ones too.
+    /// In the parameters' order, used or not, each before its attention; the same on all ranks.
     const std::vector<LayerTimes>& layers() const { return layers_; }
 
   private:

@@ -57,7 +57,7 @@ class OptimizerWithState : public Optimizer {
                        std::vector<OptimizerState> states, bool lazy = false)
         : parameters_(std::move(parameters)), states_(std::move(states)), lr_(lr), lazy_(lazy) {}
 
-    /// For one call of LibTorch for many parameters: those with a gradient and their states.
+    /// Arguments of one LibTorch call for many parameters that have gradients.
     struct Lists {
         std::vector<torch::Tensor> parameters, gradients;
         std::array<std::vector<torch::Tensor>, 3> states;  ///< in states_'s order
@@ -80,14 +80,13 @@ class OptimizerWithState : public Optimizer {
 
     bool lazy_;
 };
-/// A tensor of zeros for each parameter.
 std::vector<torch::Tensor> zeros_of(const std::vector<torch::Tensor>& parameters);
 
 /// Returns `optimizer` with a step() that first scales the gradients of all `parameters` in place
 /// so that their common 2-norm is at most `max_norm`, as torch.nn.utils.clip_grad_norm_: by
-/// max_norm / (norm + 1e-6), if that is below 1. Gradients must be summed over ranks already; no
-/// value is read from the device. `sum`: if ranks hold parts of the gradients, sums a value over
-/// ranks; the norm is then that of all parts.
+/// min(1, max_norm / (norm + 1e-6)). Gradients must be summed over ranks already. `sum`: if ranks
+/// hold parts of the gradients, sums a value over ranks, so that the norm is over all parts;
+/// without `sum` no value is read from the device.
 std::unique_ptr<Optimizer> clipping(std::unique_ptr<Optimizer> optimizer,
                                     std::vector<torch::Tensor> parameters, double max_norm,
                                     std::function<double(double)> sum = {});

@@ -109,7 +109,7 @@ GradScaler::GradScaler(const GradScalerConfig& config)
     : config_(config), scale_(static_cast<float>(config.init_scale)) {}
 
 torch::Tensor GradScaler::scaled(const torch::Tensor& loss) const {
-    // A 16-bit loss would overflow at the initial scale.
+    // An fp16 loss would overflow at the initial scale.
     const bool narrow =
         loss.scalar_type() == torch::kHalf || loss.scalar_type() == torch::kBFloat16;
     return (narrow ? loss.to(torch::kFloat) : loss) * static_cast<double>(scale_);
@@ -140,7 +140,7 @@ bool GradScaler::unscale(const std::vector<torch::Tensor>& parameters) const {
     return found_inf.item<float>() != 0.0F;
 }
 
-// The arithmetic of at::_amp_update_scale_.
+// Adapts the scale, with the arithmetic of at::_amp_update_scale_.
 void GradScaler::update(bool found_inf) {
     if (found_inf) {
         scale_ = static_cast<float>(static_cast<double>(scale_) * config_.backoff_factor);

@@ -95,7 +95,7 @@ struct GradScalerConfig {
 ///
 /// All ranks get the same scale without communication: each checks the gradients summed over ranks,
 /// which are bitwise equal and contain any rank's inf or NaN. With --sync none each rank decides
-/// for itself.
+/// for itself; with --zero ranks hold parts of the gradients and agree through `sum`.
 class GradScaler {
   public:
     explicit GradScaler(const GradScalerConfig& config = {});

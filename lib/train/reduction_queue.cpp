@@ -121,7 +121,7 @@ ReductionQueue::ReductionQueue(comm::Communicator& comm, Progress progress, Tran
       threaded_(progress == Progress::thread || progress == Progress::waiting),
       transfer_(transfer),
       piece_bytes_(piece_of(transfer, piece_bytes)),
-      // A blocking operation must not be called between the starts of two others.
+      // No blocking operation may come between two starts: ranks could differ in the order.
       most_under_way_(transfer == Transfer::blocking ? 1 : most_under_way) {
     if (threaded_) thread_ = std::thread([this] { serve(); });
 }
@@ -191,7 +191,7 @@ bool ReductionQueue::next_may_start() const {
            (is_streamed(waiting_.front().buffer) && is_streamed(under_way_.back().buffer));
 }
 
-// Starts the next reduction if none is under way; in device memory starts all, in stream order.
+// Starts reductions until most_under_way_ are under way; in device memory all, in stream order.
 void ReductionQueue::start_what_may() {
     std::unique_lock lock(mutex_);
     while (next_may_start()) {

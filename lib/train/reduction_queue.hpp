@@ -33,7 +33,7 @@ enum class Transfer {
     /// MPI's non-blocking allreduce, which needs little CPU time and can overlap with compute.
     background,
     /// The blocking allreduce, entered once all ranks are ready. In shared memory, where the cores
-    /// move the data, Open MPI's is two to four times as fast as its non-blocking one.
+    /// move the data, it is two to four times as fast as the non-blocking one (Open MPI).
     blocking,
 };
 
@@ -73,10 +73,10 @@ class ReductionQueue {
     /// Clears the stamps of the last step. No reduction may be under way.
     void begin_step();
     /// Adds this rank's complete part of the next reduction. All ranks must push the same buffers
-    /// in the same order. It starts once fewer than `most_under_way` are under way; in device
-    /// memory at once, in stream order. The buffer must not be used until finish() returns. Calls
-    /// `done` once the buffer is summed or the reduction has failed. `other`: an
-    /// operation in place of the sum of `buffer`.
+    /// in the same order. The reduction starts once fewer than `most_under_way` are under way; in
+    /// device memory at once, in stream order. The buffer must not be used until finish() returns.
+    /// Calls `done` once the buffer is summed or the reduction has failed. `other`: an operation to
+    /// make instead of summing `buffer`.
     void push(comm::BufferView buffer, std::function<void(std::exception_ptr)> done = {},
               const std::optional<comm::Transfer>& other = {});
     /// Tells the thread that the caller only waits from now on, so that the thread stops sleeping.
@@ -126,7 +126,7 @@ class ReductionQueue {
     std::vector<ReductionStamp> stamps_;
     std::size_t next_ = 0;     // first reduction that is not complete
     std::size_t started_ = 0;  // first reduction that is not started
-    std::size_t wanted_ = 0;   // the caller waits for this many
+    std::size_t wanted_ = 0;   // reductions that the caller waits for
     bool hurry_ = false;       // the caller only waits
     bool ends_ = false;
     std::exception_ptr failure_;

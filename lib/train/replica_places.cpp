@@ -54,8 +54,8 @@ bool bind_this_thread(const std::vector<int>& cpus) {
 }
 
 // Sets this thread's number of OpenMP threads. At a thread's first computation LibTorch would reset
-// it to the process's number, unless a flag is set. LibTorch and ranklab each have a copy of that
-// flag, since an inline function holds it: the first two calls set both.
+// the number to the process's, unless a flag is set. An inline function holds the flag, so LibTorch
+// and ranklab each have a copy: the first two calls set both copies.
 void compute_with(int threads) {
     static_cast<void>(at::get_num_threads());
     at::internal::lazy_init_num_threads();
@@ -97,7 +97,7 @@ ReplicaThreads::ReplicaThreads(std::size_t count, int threads,
             {"replicas"});
     }
     run([this](std::size_t replica) { settle(replica); });
-    // Binds all replicas or none.
+    // Lists the CPUs of all replicas or of none.
     if (std::any_of(cpus_.begin(), cpus_.end(), [](const auto& share) { return share.empty(); }))
         cpus_.clear();
     // The threads' at::set_num_threads also changed the default of later threads: restores it.

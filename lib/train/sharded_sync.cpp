@@ -24,8 +24,8 @@ constexpr std::int64_t kMostUnsummed = 2;
 // The sync that watches this thread's operations: LibTorch's callbacks are plain functions.
 thread_local ShardedSync* watching = nullptr;
 
-// Gives a tensor's storage other memory, or none. Its views see it, too, and autograd does not
-// notice: the values that it saved return with the next gather.
+// Gives a tensor's storage other memory, or none. The tensor's views get the new memory, too.
+// Autograd does not notice: the values that autograd saved return with the next gather.
 void set_memory(const torch::Tensor& tensor, std::size_t bytes) {
     auto* const storage = tensor.storage().unsafeGetStorageImpl();
     storage->set_data_ptr_noswap(storage->allocator()->allocate(bytes));
@@ -36,8 +36,8 @@ std::int64_t shard_size(std::int64_t elements, int ranks) {
     return (elements + ranks - 1) / ranks;
 }
 
-// Sums the ranks' parts in their order. In the queue's thread, on which LibTorch would start a
-// second team of threads.
+// Sums the ranks' parts in rank order. Not by LibTorch, since this runs in the queue's thread, in
+// which LibTorch would start a second team of threads.
 void sum_parts(const comm::BufferView& parts, const comm::BufferView& sum, bool adds) {
     comm::visit_type(sum.dtype, [&](auto value) {
         using T = decltype(value);
@@ -180,7 +180,7 @@ ShardedSync::Bucket ShardedSync::make_bucket(std::vector<std::size_t> members) {
     return bucket;
 }
 
-// The part of a bucket's buffer that belongs to the parameter, in its shape.
+// Returns the part of a bucket's buffer that belongs to the parameter, in the parameter's shape.
 torch::Tensor ShardedSync::slot_of(const torch::Tensor& whole, std::size_t parameter) const {
     const auto& like = parameters_[parameter];
     return viewed_as(whole.narrow(0, begin_[parameter], like.numel()), like);
@@ -269,7 +269,7 @@ void ShardedSync::use(std::size_t b) {
     }
 }
 
-// Stage 3: frees the block behind, waits for this one and starts to gather the next ones.
+// Stage 3: frees the block used before, starts to gather the next blocks and waits for this one.
 void ShardedSync::enter(std::size_t b) {
     if (current_ != kNone && --buckets_[current_].visits == 0) release(buckets_[current_]);
     current_ = b;
@@ -398,7 +398,7 @@ void ShardedSync::push_next() {
         filled_[i] = false;
     }
     const bool adds = pushed_.size() >= buckets_.size();  // to the sum of earlier micro-batches
-    // Open MPI's non-blocking reduce_scatter sends the whole buffer to rank 0.
+    // On the CPU an alltoall: Open MPI's non-blocking reduce_scatter sends whole buffers to rank 0.
     bucket.landing = on_gpu() ? torch::empty_like(bucket.shard)
                               : landings_[pushed_.size() % landings_.size()]
                                     .narrow(0, 0, bucket.bytes() * ranks_)
@@ -443,7 +443,7 @@ void ShardedSync::end_backward() {
     watch_.reset();
     if (failure_) std::rethrow_exception(failure_);
     pass_ = nullptr;
-    // Starts all before it waits: another rank may need one to reach the next.
+    // Starts all gathers before it waits: another rank may need one to reach its next layer.
     if (zero_.stage == 3) start_gathers(backward_, backward_.order.size());
     gathers_.hurry();
     while (reduces_ && next_ < reduce_order_.size()) push_next();

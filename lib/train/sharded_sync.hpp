@@ -19,7 +19,7 @@ namespace ranklab::train {
 struct ZeroConfig {
     int stage = 1;  ///< 1: shards the optimizer's state; 2: the gradients, too; 3: the parameters
     std::int64_t prefetch_blocks = 1;  ///< stage 3: blocks that are gathered ahead of their use
-    int landings = 2;  ///< buckets in host memory that receive parts of sums in turn
+    int landings = 2;  ///< buffers in host memory, used in turn for the terms of sums
 };
 
 /// Bytes of a rank's tensors.
@@ -29,8 +29,8 @@ struct ShardedBytes {
     /// what ranks exchange in host memory.
     std::int64_t blocks = 0;
 };
-/// Predicts them for `ranks` ranks; `blocks` is an upper bound. `states`: values of optimizer state
-/// per parameter value.
+/// Predicts a rank's bytes with `ranks` ranks; `blocks` is an upper bound. `states`: values of
+/// optimizer state per parameter value.
 ShardedBytes predict_bytes(const nn::Model& model, const ZeroConfig& zero, int ranks,
                            std::int64_t bucket_cap, std::int64_t states);
 
@@ -45,7 +45,7 @@ class ShardedSync final : public GradientSync {
     ShardedSync(const nn::Model& model, const SyncSetup& setup, const ZeroConfig& zero);
     ~ShardedSync() override;
 
-    void attach(std::vector<torch::Tensor>) override {}  // the constructor does it
+    void attach(std::vector<torch::Tensor>) override {}  // the constructor attaches
     void begin_step(const std::vector<torch::Tensor>& outputs, bool sync) override;
     void finish() override;
     const std::vector<ReductionStamp>& stamps() const override { return reductions_.stamps(); }
@@ -54,7 +54,7 @@ class ShardedSync final : public GradientSync {
     Owned owned(const std::vector<torch::Tensor>& parameters) const override;
     void begin_forward(base::PhaseSink& phases) override;
     /// `updated`: the optimizer made its step. Starts to gather the updated parameters (stages 1
-    /// and 2); the next forward waits for each bucket where it first uses it.
+    /// and 2); in the next forward, the first operation that uses a bucket waits for its gather.
     void end_update(bool updated) override;
     void complete_parameters() override;
     void complete_gradients() override;
@@ -70,11 +70,11 @@ class ShardedSync final : public GradientSync {
     struct Bucket {
         std::vector<std::size_t> members;
         std::int64_t elements = 0, shard_size = 0;  // shard_size x ranks >= elements
-        torch::Tensor whole;                        // parameters; stage 3: memory while resident
+        torch::Tensor whole;                        // parameters; stage 3: empty unless resident
         torch::Tensor shard;                        // this rank's part; stages 1, 2: of `whole`
         torch::Tensor gradient;                     // of all members, before it is summed
         torch::Tensor shard_gradient;               // this rank's part of the sum
-        torch::Tensor landing;                      // all ranks' parts of it; on a GPU their sum
+        torch::Tensor landing;                      // the sum's terms by rank; on a GPU the sum
         std::ptrdiff_t visits = 0;                  // stage 3: uses to come in this pass
         std::size_t pending = 0;                    // members that backward has not reached yet
         bool resident = true, used = false;
@@ -85,7 +85,7 @@ class ShardedSync final : public GradientSync {
     struct Pass {
         std::vector<std::size_t> uses;   // recorded: buckets in order, consecutive uses once
         std::vector<std::size_t> order;  // in which buckets are gathered
-        std::vector<std::size_t> place;  // by bucket, in `order`; kNone
+        std::vector<std::size_t> place;  // by bucket: its index in `order`, or kNone
     };
     struct Watch;
     static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -122,22 +122,22 @@ class ShardedSync final : public GradientSync {
     std::vector<Bucket> buckets_;
     std::vector<torch::Tensor> landings_;  // bytes that buckets use in turn; not on a GPU
     std::unordered_map<const void*, std::size_t> bucket_of_storage_;
-    // The parts of parameters within this rank's shards; finish() sets their gradients. Tensors of
-    // two or more dimensions give parts of two, since weight decay leaves out vectors.
+    // The parts of parameters within this rank's shards; finish() sets their gradients. Parts of
+    // matrices (or more dimensions) have two dimensions, since weight decay leaves out vectors.
     Owned owned_;
     std::vector<torch::Tensor> part_gradients_;
 
     Pass forward_, backward_;
-    Pass* pass_ = nullptr;  // the present one
+    Pass* pass_ = nullptr;  // forward_ or backward_; null between steps
     std::vector<std::size_t> reduce_order_, ready_order_;
-    std::size_t kept_ = kNone;  // stage 3: forward's last block, backward's first
+    std::size_t kept_ = kNone;  // stage 3: kept gathered: forward's last block, backward's first
     bool agreed_ = false, records_anew_ = false;
     std::size_t current_ = kNone;            // stage 3: the bucket used last
     std::size_t started_ = 0, awaited_ = 0;  // gathers of this pass, or since the last update
     std::size_t first_gather_ = 0;           // of this pass, in gathers_
 
     bool fresh_ = true, reduces_ = false, watched_forward_ = false;
-    std::int64_t rounds_ = 0;              // reducing backwards since the last finish()
+    std::int64_t rounds_ = 0;              // backward passes that reduce, since finish()
     std::size_t next_ = 0;                 // in reduce_order_
     std::vector<std::size_t> pushed_;      // buckets, in order, since the last finish()
     std::size_t collected_ = 0;            // of pushed_
@@ -147,7 +147,7 @@ class ShardedSync final : public GradientSync {
     double exposed_s_ = 0;
     std::int64_t live_blocks_ = 0, peak_blocks_ = 0;
 
-    std::unique_ptr<comm::Communicator> gather_comm_;  // gathers and reductions have own orders
+    std::unique_ptr<comm::Communicator> gather_comm_;  // own: gathers and reductions interleave
     ReductionQueue gathers_, reductions_;
     std::unique_ptr<GradientHooks> hooks_;
     std::unique_ptr<Watch> watch_;

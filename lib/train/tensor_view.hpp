@@ -29,10 +29,10 @@ torch::Tensor viewed_as(const torch::Tensor& flat, const torch::Tensor& like);
 /// `tensor` itself if it has the strides of `like`, otherwise a copy with them.
 torch::Tensor laid_out_as(const torch::Tensor& like, const torch::Tensor& tensor);
 
-/// Of the tensors that are defined.
+/// Sum over the tensors that are defined.
 std::int64_t bytes_of(const std::vector<torch::Tensor>& tensors);
 
-/// The bytes and element types by which tensors are put into buckets.
+/// Returns the bytes and element types by which tensors are put into buckets.
 std::vector<GradientSize> sizes_of(const std::vector<torch::Tensor>& tensors);
 
 /// The message size of PyTorch's DataParallel.

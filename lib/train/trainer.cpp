@@ -85,7 +85,7 @@ torch::Tensor Trainer::accumulate(const TensorBatch& batch, double weight, bool 
 }
 
 bool Trainer::update() {
-    auto reached = reached_;  // before c10d's finish(), which reaches all
+    auto reached = reached_;  // copied first: c10d's finish() reaches all parameters
     {
         const auto mark = phases_.phase(Phase::sync);
         sync_.finish();
@@ -93,7 +93,7 @@ bool Trainer::update() {
             branches_->allreduce(comm::view(std::span(reached)), comm::ReduceOp::max);
     }
     const auto mark = phases_.phase(Phase::optimizer);
-    // Put back afterwards, since a sync's gradients may be views of its buffers.
+    // Gradients to put back afterwards, since they may be views of the sync's buffers.
     std::vector<std::pair<torch::Tensor, torch::Tensor>> left_out;
     for (std::size_t i = 0; branches_ != nullptr && i < owned_.tensors.size(); ++i) {
         if (reached[owned_.parameter_of[i]] != 0) continue;

@@ -43,8 +43,8 @@ class Stepper {
 class Trainer : public Stepper {
   public:
     /// Keeps references to its arguments. Attaches `sync` to the model's trained parameters.
-    /// `branches`, for a model with control flow: the ranks that agree on the parameters which a
-    /// step has reached; the optimizer skips the others, as after PyTorch's find_unused_parameters.
+    /// `branches`, for a model with control flow: the ranks that agree on the parameters reached in
+    /// a step; the optimizer skips other parameters, as with PyTorch's find_unused_parameters.
     Trainer(nn::Model& model, GradientSync& sync, Optimizer& optimizer, base::PhaseSink& phases,
             BufferSync* buffers = nullptr, GradScaler* scaler = nullptr,
             comm::Communicator* branches = nullptr);
@@ -69,7 +69,7 @@ class Trainer : public Stepper {
     BufferSync* buffers_;
     bool first_of_step_ = true;
     comm::Communicator* branches_;
-    std::vector<std::uint8_t> reached_;  // by this rank's backwards of the step; by parameter
+    std::vector<std::uint8_t> reached_;  // by parameter: 1 if this step's backward reached it
     std::unique_ptr<GradientHooks> hooks_;
 };
 

@@ -183,7 +183,7 @@ CallTimes time_calls(const Caller& caller, CallSync between, int calls) {
     return times;
 }
 
-// The numbers converge to 1, and never to denormals, with which computing would take longer.
+// The numbers converge to 1: they never become denormals, which are slower to compute with.
 void Compute::unit() {
     for (float& number : numbers_) number = number * 0.5F + 0.5F;
     asm volatile("" : : "g"(&numbers_[0]) : "memory");  // the compiler must keep every unit
@@ -214,7 +214,7 @@ namespace {
 
 using base::Clock;
 
-// Seconds from the start of the operation to its end, with `beside` between.
+// Returns the seconds from the operation's start to its end; calls `beside` in between.
 double started_s(const Caller& caller, const std::function<void(comm::Request&)>& beside) {
     caller.level.data->barrier();
     const auto begin = Clock::now();

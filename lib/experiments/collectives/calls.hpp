@@ -31,7 +31,7 @@ double over_ranks(std::span<const double> of_ranks, RankReduction policy);
 
 /// --fault: an error made on purpose, to test that it is detected.
 struct Fault {
-    int flips_on_rank = -1;   ///< flips a bit of this rank's results
+    int flips_on_rank = -1;   ///< flips a bit of this rank's results; -1: of no rank's
     int sleeps_on_rank = -1;  ///< delays each call of this rank by sleep_s
     double sleep_s = 0;
 };

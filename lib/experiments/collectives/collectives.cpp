@@ -67,7 +67,7 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
         const auto planned = planned_messages(settled, ranks);
         messages = planned.size();
         for (const auto& message : planned) {
-            const auto need = memory_of(message, settled.buffers);  // of a model's: each its own
+            const auto need = memory_of(message, settled.buffers);  // buckets share no memory
             auto& bytes = settled.buffer_bytes;
             bytes = settled.model ? bytes + need : std::max(bytes, need);
         }

@@ -31,7 +31,7 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50U;
 constexpr std::size_t kMostSizes = 1000;
 constexpr std::array<std::string_view, 4> kReductionWords{"sum", "min", "max", "avg"};
 
-// The values of an enum that the option `name` lists by their words.
+// Returns the enum values whose words the option `name` lists.
 template <class Enum>
 std::vector<Enum> chosen(const std::string& given, const char* name,
                          std::span<const std::string_view> words) {
@@ -62,7 +62,7 @@ std::vector<std::uint64_t> listed_sizes(const std::string& list) {
     return sizes;
 }
 
-// Bytes of a buffer of `count` elements, in whole pages.
+// Returns the bytes of a buffer of `count` elements, rounded up to whole pages.
 std::size_t stride_of(const Message& message, std::size_t count, const BufferPlan& plan) {
     constexpr std::size_t kPage = 4096;
     const std::size_t bytes = count * comm::size_of(message.dtype) + plan.unalign;

@@ -21,11 +21,11 @@ std::string_view word_of(Reduction reduction);
 
 std::string_view summary_of(comm::Operation operation);
 
-/// --op: not an operation, but rounds of two operations in pairs of nodes (run_sweep).
+/// The --op that is no operation: rounds of two operations between pairs of nodes (run_sweep).
 inline constexpr std::string_view kPairs = "pairs";
 
-/// The entries that --op, --datatype or --redop names, each once, in the order of the tables. Types
-/// may have nccl-tests' names, too. Throws OptionError for an unknown name.
+/// Return the entries that --op, --datatype or --redop name, each once, in the order of the result
+/// tables. Types may also have nccl-tests' names. Throw OptionError for an unknown name.
 std::vector<comm::Operation> chosen_operations(const std::string& words);
 std::vector<comm::DType> chosen_types(const std::string& words);
 std::vector<Reduction> chosen_reductions(const std::string& words);
@@ -35,7 +35,7 @@ struct Message {
     comm::DType dtype = comm::DType::f32;
     Reduction reduction = Reduction::sum;
     bool in_place = false;
-    int ranks = 1;  ///< that take part
+    int ranks = 1;  ///< of the communicator that makes the call
     /// Elements of one rank's part (allgather, reduce_scatter, alltoall), otherwise of the message.
     std::size_t part = 0;
 
@@ -72,7 +72,7 @@ struct BufferPlan {
     std::size_t unalign = 0;  ///< offset in bytes from the start of a page
 };
 
-/// Bytes of a rank's send and receive buffers.
+/// Returns the bytes of a rank's send and receive buffers.
 std::uint64_t memory_of(const Message& message, const BufferPlan& plan);
 
 /// One rank's buffers, used by one message after the other.

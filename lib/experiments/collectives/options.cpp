@@ -51,7 +51,7 @@ void need_countable(const Message& message, const comm::BackendEntry& backend) {
                             {"max-bytes"});
 }
 
-// The ranks that --op pairs pairs: the first rank of each host, or all ranks of a single host.
+// Returns the ranks to be paired by --op pairs: the first of each host, or all of a single host.
 std::vector<int> paired_ranks(const std::vector<std::string>& hosts) {
     std::vector<int> firsts, all;
     for (auto host = hosts.begin(); host != hosts.end(); ++host) {
@@ -61,7 +61,7 @@ std::vector<int> paired_ranks(const std::vector<std::string>& hosts) {
     return firsts.size() > 1 ? firsts : all;
 }
 
-// Throws OptionError if the backend does not work in that memory.
+// --memory defaults to the backend's kind. Throws OptionError if --memory names another kind.
 void settle_memory(CollectivesSettings& settings, const comm::BackendEntry& backend) {
     const char* const own = backend.memory == comm::Memory::device ? "device" : "pageable";
     vocabulary::settle(settings.memory, own);

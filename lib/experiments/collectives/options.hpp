@@ -58,8 +58,8 @@ struct CollectivesOptions {
 CollectivesOptions settle_collectives(const options::Options& given,
                                       const vocabulary::CommonSettings& common, int world_size);
 
-/// Settles the backend and the memory of the buffers, and of --op pairs members and rounds. Throws
-/// OptionError or EnvironmentError on all ranks if backend or memory cannot be used. Collective.
+/// Settles backend, buffer memory and, for --op pairs, ranks and rounds. Throws OptionError or
+/// EnvironmentError on all ranks if backend or memory cannot be used. Collective.
 void settle_backend(CollectivesOptions& settled, comm::Communicator& control);
 
 /// Returns the messages of all forms and sizes. Throws OptionError if there are none.

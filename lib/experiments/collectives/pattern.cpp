@@ -129,7 +129,7 @@ class HostSide {
 
   private:
     bool is_on_device() const { return device_.receive.memory == comm::Memory::device; }
-    // Returns where the host's copy of a part of the receive buffer is.
+    // Returns the address of the host copy of a part of the receive buffer.
     char* at(const BufferView& part) {
         return memory_.data() +
                (static_cast<char*>(part.data) - static_cast<char*>(device_.receive.data));

@@ -23,9 +23,9 @@ class Pattern {
 
     /// Fills the buffer with the values of `rank` from index `first` on.
     void fill(const comm::BufferView& buffer, int rank, std::size_t first) const;
-    /// Number of elements that differ from the values of `rank`.
+    /// Returns the number of elements that differ from the values of `rank`.
     std::size_t wrong_of_rank(const comm::BufferView& buffer, int rank, std::size_t first) const;
-    /// Number of elements that differ from the reduction over ranks.
+    /// Returns the number of elements that differ from the reduction over ranks.
     std::size_t wrong_of_reduction(const comm::BufferView& buffer, std::size_t first) const;
 
   private:
@@ -50,7 +50,7 @@ std::size_t wrong_in(const Message& message, const Pattern& pattern, const comm:
                      int root, int rank);
 
 struct CheckedCall {
-    bool started = false;      ///< by start() and wait()
+    bool started = false;      ///< true: start() and wait(); false: run()
     std::uint64_t salt = 0;    ///< a different one for each check
     bool flips_a_bit = false;  ///< of the result (--fault)
 };

@@ -27,7 +27,7 @@ std::string reduction_of(const Message& message, const Sweep& sweep) {
                : kWords.at(base::number_of(sweep.options.over_ranks));
 }
 
-// The headline of a run: the largest message of its first form.
+// Returns the headline of a run: the largest timed message of its first form; null if none.
 const MessageRow* headline_of(const Sweep& sweep) {
     const MessageRow* found = nullptr;
     for (const auto& row : sweep.rows) {

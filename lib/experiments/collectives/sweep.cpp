@@ -26,7 +26,7 @@ constexpr double kMostGathered = 1 << 20;  // calls x ranks gathered at once: 8 
 constexpr int kRounds = 4;
 constexpr int kFewestARound = 5;  // calls
 
-// The number of calls of each round: up to kRounds rounds, each of at least kFewestARound calls.
+// Returns the calls of each round: at most kRounds rounds, of at least kFewestARound calls each.
 std::vector<int> rounds_of(int calls, bool in_one) {
     const int rounds = in_one ? 1 : std::clamp(calls / kFewestARound, 1, kRounds);
     std::vector<int> each;
@@ -40,7 +40,7 @@ void shuffle(std::vector<Value>& values, std::mt19937_64& random) {
     for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random() % i]);
 }
 
-// The partner of each rank in a round, at random; the rank itself where it has none.
+// Returns the random partner of each rank in a round; the rank itself if it has no partner.
 std::vector<int> partners_of_round(std::vector<int> members, std::size_t ranks, std::uint64_t round,
                                    std::uint64_t seed) {
     std::mt19937_64 random(seed * 1'000'003 + round);
@@ -211,14 +211,14 @@ class Sweeper : base::Immovable {
         return comm::reduced(control_, times.wall_s, comm::ReduceOp::max) / options_.warmup;
     }
 
-    // Number of calls until the next check: kBetweenAsks and the memory for their times limit it.
+    // Returns the calls until the next check, limited by kBetweenAsks and the memory for times.
     int calls_at_once(double call_s, int left) const {
         const double fit =
             std::min(kBetweenAsks / std::max(call_s, 1e-9), kMostGathered / control_.world_size());
         return fit >= left ? left : std::max(1, static_cast<int>(fit));
     }
 
-    // Of an operation between two ranks, rank 0's time counts, which contains both directions.
+    // For an operation between two ranks, takes rank 0's time, which contains both directions.
     void add_times(MessageRow& row, const CallTimes& times) {
         const auto operation = row.message.operation;
         const auto policy =
@@ -305,7 +305,7 @@ class Sweeper : base::Immovable {
         }
     }
 
-    // As in a training step, each bucket has memory of its own, and each pass reduces all of them
+    // As in a training step, each bucket has memory of its own, and each pass reduces all buckets
     // in place.
     void time_buckets() {
         auto& rows = sweep_.rows;
@@ -335,7 +335,7 @@ class Sweeper : base::Immovable {
     measure::JobClocks clocks_;
     Buffers buffers_;
     Compute compute_;
-    double ahead_s_;  // from rank 0's announcement of a time to that time
+    double ahead_s_;  // s from rank 0's announcement to the announced (agreed) time
     std::vector<Visit> order_;
     std::uint64_t checks_ = 0;  // number of checks made so far
     StopPoll stop_;

@@ -85,8 +85,8 @@ results::Table messages_table(const results::Run& run, const Sweep& sweep) {
     return std::move(table).table();
 }
 
-// Overlap can be judged if communication and compute take about equally long alone, and together no
-// longer than in sequence. Returns the reason if it cannot, or "".
+// Returns why overlap cannot be judged, or "". It can be judged if communication and compute take
+// about equally long alone, and run together take no longer than one after the other.
 std::string overlap_mark(double overall, double compute, double pure) {
     constexpr double kOff = 1.25;
     if (compute > kOff * pure || pure > kOff * compute)

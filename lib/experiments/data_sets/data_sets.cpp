@@ -15,8 +15,8 @@
 namespace ranklab::experiments {
 namespace {
 
-// The positional argument of that index, `output` (--output), or `fallback`. Throws OptionError if
-// both the argument and --output are given.
+// Returns positional argument number `word`, or else `output` (--output), or else `fallback`.
+// Throws OptionError if both the argument and --output are given.
 std::string output_of(const options::Options& given, std::size_t word, const std::string& output,
                       const std::string& fallback) {
     const auto& words = given.positional();

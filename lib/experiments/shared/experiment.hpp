@@ -1,5 +1,5 @@
-// The interface between app and experiments, which take options and return runs. They read no argv
-// and print nothing.
+// The interface between app and experiments. Experiments take options and return runs; they read no
+// argv and print nothing.
 #pragma once
 
 #include <exception>
@@ -19,7 +19,7 @@
 
 namespace ranklab::experiments {
 
-/// Called on every rank where the counted work (without warm-up) begins and ends, outside of timed
+/// Called on every rank when the counted work (without warm-up) begins and ends, outside of timed
 /// parts. In between, app monitors the hosts.
 struct CountedPart {
     std::function<void()> begins = [] {};
@@ -34,7 +34,7 @@ struct RunContext {
     CountedPart counting = {};
     std::string version = {};  ///< of ranklab, for files that name the program that made them
 
-    /// Ends the part of the start-up with this name.
+    /// Ends the current part of the start-up and names it `part`.
     void started(const char* part) const {
         if (start_up != nullptr) start_up->done(part);
     }
@@ -46,8 +46,8 @@ struct RunContext {
 void need_memory(comm::Communicator& control, double mine, const std::string& what,
                  const base::Settings& settings, std::optional<bool> force);
 
-/// Throws OptionError unless `path` (--trace) is a FILE.json in an existing folder that
-/// results::TextFile may replace, EnvironmentError if it cannot be written.
+/// Throws OptionError unless `path` (--trace) names a FILE.json in an existing folder and
+/// results::TextFile may replace the file; EnvironmentError if the file cannot be written.
 void check_trace_file(const std::string& path);
 
 /// One catalogue, for --list.
@@ -69,8 +69,8 @@ Entry entry_of(const std::vector<Entry>& catalogue, const std::string& name) {
         if (entry.name == name) return entry;
     throw base::OptionError("unknown name '" + name + "'; --list shows what there is");
 }
-/// The indexes of the names in `list` ("a,b"; "all": every name), each once, in the order of
-/// `names`. Throws OptionError for another word. Types may have nccl-tests' names, too.
+/// Returns the indexes of the names in `list` ("a,b"; "all": every name), each once, in the order
+/// of `names`. Throws OptionError for an unknown name. Types may also have nccl-tests' names.
 std::vector<std::size_t> chosen_of(const std::string& list, const char* option,
                                    const std::vector<std::string>& names);
 template <class Entry>
@@ -102,7 +102,7 @@ struct Plan {
     std::function<Runs(const RunContext& context)> run = {};
 };
 
-/// The options as a run stores them.
+/// Returns the options that a run stores: all but requests.
 inline std::vector<results::Setting> settings_of(const std::vector<options::Effective>& settled) {
     std::vector<results::Setting> settings;
     for (const auto& [row, value] : settled) {
@@ -128,10 +128,10 @@ struct LaunchNeeds {
     /// False: without a launcher MPI is not started, and the control plane has one rank.
     bool mpi = true;
     bool mpi_from_threads = true;  ///< threads besides the main one call MPI, which must then lock
-    bool gpus = false;             ///< ranks may compute on GPUs: the launch is checked for that
-    bool several_ranks = false;    ///< made for several ranks: warns if there is only one
+    bool gpus = false;             ///< ranks may compute on GPUs: the launch check covers GPUs
+    bool several_ranks = false;    ///< meant for several ranks: app warns of a single one
     int threads = 0;  ///< default of --threads; 0: the cores of the rank's cpuset and cgroup
-    std::function<void()> read_ahead = {};  ///< to be called on rank 0 while MPI starts, or never
+    std::function<void()> read_ahead = {};  ///< of data files; rank 0 may call it while MPI starts
 };
 
 struct Experiment {
@@ -149,7 +149,7 @@ struct Experiment {
     };
 
     /// Collective. Settles the options that are open: defaults by model, ranks and hosts. Throws
-    /// OptionError on all ranks if options are impossible. In `common` --threads is settled.
+    /// OptionError on all ranks if options are impossible. --threads in `common` is settled before.
     std::function<Plan(const options::Options& given, const vocabulary::CommonSettings& common,
                        comm::Communicator& control)>
         settle;
@@ -162,7 +162,6 @@ struct Tool {
     std::vector<Experiment> verbs;
 };
 
-/// Each program's experiment.
 Experiment train_experiment();
 Experiment io_experiment();
 Experiment comm_experiment();

@@ -208,7 +208,7 @@ void warn_of_width(results::Run& run, const Measurement& m) {
 }
 
 void warn_of_dependence(results::Run& run, const Measurement& m, double effective) {
-    constexpr double kFew = 10, kFewest = 15;  // fewer independent rows may look correlated, too
+    constexpr double kFew = 10, kFewest = 15;  // below kFewest rows, chance looks like correlation
     const double n = base::real(m.rows());
     if (n < kFewest || effective >= std::min(kFew, n / 4)) return;
     run.warnings.push_back(

@@ -1,5 +1,5 @@
-// Fills a run: measurements from samples, whose units and kinds the vocabulary has; checks,
-// failures, and statistics of series.
+// Fills a run with measurements (the vocabulary has their units and kinds), checks, failures, and
+// statistics of series.
 #pragma once
 
 #include <fmt/format.h>
@@ -67,7 +67,7 @@ class RankMeasurements {
     /// Changes the number of ranks that count, for later calls; 0: all ranks.
     void count(int participants);
 
-    /// Return each row's maximum and its sum over ranks.
+    /// Return the maximum, or the sum, of each row over ranks.
     std::vector<double> largest(std::vector<double> mine) const;
     std::vector<double> sums(std::vector<double> mine) const;
 
@@ -88,7 +88,7 @@ class RankMeasurements {
         const auto mine = column_of(rows, value);
         if (is_any(mine)) add(name, axis, mine, warmup);
     }
-    /// Adds one column of values that are equal on all ranks: `reduction` made them from all ranks.
+    /// Adds one column of values that are equal on all ranks, already folded by `reduction`.
     template <class Rows, class Value>
     void add_equal(std::string_view name, const std::string& axis, const Rows& rows, Value value,
                    const std::string& reduction, std::size_t warmup = 0) {
@@ -140,15 +140,15 @@ struct CheckResult {
 void fill_verdicts(results::Run& run, const std::vector<CheckResult>& verdicts);
 
 /// Adds a failure that did not end the run, such as in writing a file besides the results: as a
-/// warning, and as the exit code if that is 0 or 7. Called on rank 0, whose exit code becomes the
-/// job's.
+/// warning, and as the run's exit code unless another failure set one (other than 0 and 7). Called
+/// on rank 0, whose exit code becomes the job's.
 void add_failure(results::Run& run, const base::Failure& failure);
 
 /// Called once all measurements are added. Gives each measurement of at least 6 rows (axis not
 /// "run") an interval that allows for autocorrelation (stats::estimate_median). Adds the table
 /// `statistics` for the times of steps, jobs, epochs, calls and longer phases, with outliers, which
-/// still count. Adds a warning if a step, job, epoch or call time has no
-/// interval or one as wide as its value. Removes means of ratios.
+/// still count. Warns of a step, job, epoch or call time if its interval is as wide as its value,
+/// or its samples are worth few independent ones. Removes means of ratios.
 void add_statistics(results::Run& run);
 
 }  // namespace ranklab::experiments

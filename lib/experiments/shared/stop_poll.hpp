@@ -74,8 +74,8 @@ void stop_if_asked(comm::Communicator& control, const std::string& where,
 /// exit code is 128 + the signal, unless a check failed. Does nothing for 0.
 void mark_stopped(results::Run& run, int signal, const std::string& what_is_there);
 
-/// Marks a run that the time limit or a signal (0: none) ended: as mark_stopped(), or with the exit
-/// code of the time limit. `more` follows the warning of a signal.
+/// Marks a run that a signal (0: none) ended, as mark_stopped() does, or that the time limit ended
+/// (ExitCode::time_limit). `more` is appended to the warning of a signal.
 void mark_early_end(results::Run& run, bool at_time_limit, int signal, const std::string& where,
                     const std::string& more = "");
 

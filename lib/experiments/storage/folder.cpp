@@ -28,12 +28,12 @@ namespace {
 constexpr long double kAbsurd = 1e12L;
 
 struct Room {
-    fs::path folder;  // the nearest that exists
+    fs::path folder;  // the directory, or its nearest parent that exists
     long double whole = 0;
     long double free = 0;
 };
 
-// If the system does not report the sizes, both are 2^64 - 1 bytes.
+// If the system does not report sizes, `whole` and `free` are 2^64 - 1 bytes.
 Room room_at(const fs::path& directory) {
     std::error_code error;
     fs::path folder = fs::absolute(directory, error);
@@ -53,7 +53,7 @@ void check_room(const StorageOptions& options) {
                     base::human_bytes(static_cast<double>(room.free))));
 }
 
-// The number of the record whose file has this name.
+// Returns the number of the record whose file has this name, or nullopt if there is none.
 std::optional<std::int64_t> record_in(const fs::path& path, const io::StrategyEntry& strategy) {
     const std::string stem = path.stem().string();
     if (path.extension() != strategy.extension || !stem.starts_with("data")) return std::nullopt;
@@ -62,7 +62,7 @@ std::optional<std::int64_t> record_in(const fs::path& path, const io::StrategyEn
     return id && stem == io::record_name(*id) ? id : std::nullopt;
 }
 
-// The file that marks a folder as ranklab's, for one kind of record file. It holds a number:
+// Returns the file that marks a folder as ranklab's, one per extension. The file holds a number:
 // ranklab io wrote the records below this number.
 fs::path mark_of(const StorageOptions& options) {
     return options.folder() / (".ranklab-io" + options.entry.extension);
@@ -81,13 +81,13 @@ void write_mark(const StorageOptions& options, std::int64_t below) {
         base::throw_errno("write", path, errno, "directory");
 }
 
-// The records that the strategy replaces and removes have a smaller number than this.
+// Returns a limit: the strategy replaces and removes the records with smaller numbers.
 std::int64_t replaced_below(const StorageOptions& options) {
     return options.entry.shared_file ? 1 : options.files;
 }
 
-// Calls found(path, number) for each file of the folder with the name of a record of the
-// strategy below `below`.
+// Calls found(path, number) for each file in the folder that has the name of one of the strategy's
+// records, if the record's number is smaller than `below`.
 void for_each_record(const StorageOptions& options, std::int64_t below, const auto& found) {
     std::error_code unknown;
     for (fs::directory_iterator at(options.directory, unknown), end; at != end;
@@ -144,7 +144,7 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
         if (control_.rank() != 0) return;
         if (options_.write()) check_room(options_);
         make(options_.directory);
-        // With several strategies a folder of each lies in --directory.
+        // With several strategies, each has its own folder in --directory.
         const bool is_of_several = options_.folder().filename().string() == options_.entry.name;
         if (made_.size() > (is_of_several ? 2U : 1U) && !options_.common.quiet)
             base::log::info(fmt::format("{} did not exist; made it and the folder {}",
@@ -154,16 +154,16 @@ StorageFolder::StorageFolder(comm::Communicator& control, const StorageOptions& 
             base::throw_errno("access", options_.directory, errno, "directory");
         write_mark(options_, std::max(read_mark(options_), replaced_below(options_)));
     });
-    comm::all_or_throw(control_, [&] {  // a folder that each node has of its own
+    comm::all_or_throw(control_, [&] {  // makes a folder that is local to each node
         if (control_.rank() != 0 && options_.write()) make(options_.directory);
     });
 }
 
 StorageFolder::~StorageFolder() {
     if (!options_.write()) return;
-    std::error_code ignored;  // a folder that is not empty stays
+    std::error_code ignored;  // remove() fails for a folder that is not empty
     if (control_.rank() == 0) {
-        bool any = false;  // kept, or left by a failure
+        bool any = false;  // any record is there, kept or left by a failure
         for_each_record(options_, read_mark(options_), [&](const auto&, auto) { any = true; });
         if (!any) fs::remove(mark_of(options_), ignored);
     }

@@ -25,9 +25,9 @@ void check_fits(const StorageOptions& options);
 /// folder then lacks the mark .ranklab-io with the file's extension.
 void check_files(const StorageOptions& options);
 
-/// Makes the folder and missing parents, and marks it as ranklab's. At the end removes
-/// the mark unless records are left, and the folders that it made, if they are empty, except with
-/// --keep. Both arguments must outlive it.
+/// Makes the folder and missing parents, and marks the folder as ranklab's. The destructor removes
+/// the mark unless records are left and, without --keep, the folders that the constructor made if
+/// they are empty. Both arguments must outlive the object.
 class StorageFolder : base::Immovable {
   public:
     /// Throws OptionError or EnvironmentError if the folder cannot be made or written, or has no

@@ -45,7 +45,7 @@ Nearest nearest_ceiling(const results::Run& run) {
     return found;
 }
 
-// Each warning once, with its strategy or the number of runs that have it.
+// Returns each warning once, with its strategy or the number of runs that have the warning.
 std::vector<std::string> shared_warnings(const std::vector<results::Run>& runs) {
     struct Warning {
         std::string text, strategy;  // strategy: of the first run

@@ -16,12 +16,12 @@ enum class WhoReads {
     writers,           ///< each rank reads the records that it (or its worker processes) wrote
     all,               ///< each rank reads a part; some records are read by their writer
     others,            ///< each rank reads records written by other ranks of its node
-    some_other_nodes,  ///< written by other ranks, some of them on other nodes
-    other_nodes,       ///< written by ranks of other nodes
+    some_other_nodes,  ///< each rank reads records of other ranks, some of them on other nodes
+    other_nodes,       ///< each rank reads records written by ranks of other nodes
     together,          ///< each rank wrote rows of every record
     unknown            ///< an earlier run wrote the records
 };
-/// The text in column order of the table io_reads: "own", "shared out", "other ranks'", ...
+/// The text in the column `order` of the table io_reads: "own", "shared out", "other ranks'", ...
 std::string order_of(WhoReads who);
 /// "read by other ranks of the same node"
 std::string words_of(WhoReads who, bool worker_processes);

@@ -40,7 +40,7 @@ void fill_storage_run(results::Run& run, const StorageRecord& record, const Stor
 void add_storage_tables(results::Run& run, const StorageRecord& record,
                         const StorageOptions& options, comm::Communicator& control);
 
-/// --profile calls: the table `calls` of these runs' strategies, each sorted by its own time.
+/// Returns the table `calls` (--profile calls): the phases of each run, longest own time first.
 results::Table calls_table(const std::vector<results::Run>& runs);
 
 /// Returns the run that compares the runs (at least one) in the table `ladder`. `asked`: number of

@@ -212,7 +212,7 @@ void Repeater::remove() {
     });
 }
 
-// What a user finds in the folder after an interrupted writing.
+// Says what an interrupted writing left in the folder.
 std::string Repeater::files_left() const {
     if (options_.entry.shared_file)
         return fmt::format("{} was not finished and is removed", strategy_->file_of(0).string());

@@ -25,7 +25,7 @@ struct Writing {
     double job_s = 0;  ///< the strategy's open, write and close
     double open_s = 0;
     base::IoTimes times;
-    double begin_s = 0;  ///< of the barrier's end, on the clock of `times`
+    double begin_s = 0;  ///< end of the barrier, on the clock of `times`
     /// Longest over this rank's writing processes: s in write and fsync; s in open and close.
     double slowest_write_s = 0, slowest_create_s = 0;
 };
@@ -47,7 +47,7 @@ struct ReadPass {
     std::string first_wrong;  ///< describes the first wrong element
     io::CacheEvidence cache;  ///< of this rank's files, before and during the pass
 
-    /// The phases open, read, parse and close: comparing is not timed.
+    /// The sum of the phases open, read, parse and close: comparing is not timed.
     double seconds() const;
 };
 
@@ -119,7 +119,7 @@ class Repeater : base::Immovable {
     comm::Communicator& control_;
     base::ProgressSink& progress_;
     WrittenBy written_;
-    std::unique_ptr<comm::Communicator> ranks_;  // that write
+    std::unique_ptr<comm::Communicator> ranks_;  // this rank's group: writers, or the others
     io::Grid grid_;
     base::IoTimes times_;
     std::vector<base::IoEvent> events_;  // with --trace
@@ -128,7 +128,7 @@ class Repeater : base::Immovable {
     std::int64_t done_ = 0;  // records that the strategy reported as written on this rank
     base::Clock::time_point begin_;
     enum class Verb { none, open, write, close };
-    Verb verb_ = Verb::none;  // the call of the strategy that runs now
+    Verb verb_ = Verb::none;  // the strategy's call in progress
     StopPoll poll_;
     std::vector<double> values_, expected_;
     std::optional<base::Clock::time_point> deadline_;

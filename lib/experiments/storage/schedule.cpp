@@ -77,7 +77,7 @@ class Schedule : base::Immovable {
     }
 
   private:
-    // A file that cannot be written does not discard the runs.
+    // If the file cannot be written, the runs are kept and `run` gets the failure.
     void write_trace(const std::string& path, results::Run& run) {
         try {
             std::vector<std::string> names;

@@ -38,7 +38,7 @@ Plan planned_run(const options::Options& given, const vocabulary::CommonSettings
             .facts = {{"bytes", fmt::format("{:.0f}", bytes), true}},
             .run = [settled](const RunContext& context) {
                 const auto& strategies = settled.strategies;
-                double need = 0;  // of one record, or a share of it, per process
+                double need = 0;  // bytes: a record, or this rank's rows of it, per process
                 for (const auto& one : strategies)
                     if (const int writers = one.entry.participants(context.control.world_size());
                         context.control.rank() < writers)

@@ -83,7 +83,7 @@ class Trials {
     }
 
   private:
-    // Returns the seconds of this rank's steps, without the time for stop signals.
+    // Returns the seconds of this rank's steps, without the checks for stop signals between them.
     double make_steps(TrialTimes& times) {
         double spent = 0;
         observed_.end.restart();
@@ -163,7 +163,7 @@ std::vector<Part> waterfall(const std::vector<TrialTimes>& trials) {
 
 namespace {
 
-// Whether one part took longer than another, by Student's t at 95 % with one difference per round.
+// True if `a` took longer than `b`, by Student's t at 95 % with one difference per round.
 bool is_clearly_longer(const std::vector<TrialTimes>& trials, const Part& a, const Part& b) {
     const auto find = [](const std::vector<Part>& parts, const std::string& name) {
         return std::ranges::find(parts, name, &Part::part)->step_s;

@@ -25,7 +25,7 @@ struct TrialTimes {
     Trial trial = Trial::full;
     std::vector<double> seconds;  ///< by rank, of the whole trial
     std::int64_t steps = 0;
-    std::int64_t made = 0;     ///< steps
+    std::int64_t made = 0;     ///< steps made, at most `steps`
     std::int64_t samples = 0;  ///< of all ranks
 
     /// False if a stop signal ended the trial.
@@ -70,7 +70,7 @@ std::string what_limits(const std::vector<TrialTimes>& trials);
 /// one round.
 void add_ablation(results::Run& run, const std::vector<TrialTimes>& trials);
 
-/// Adds the trials to the run.
+/// Calls add_ablation() if a round is complete, and marks a run that a signal stopped.
 void add_trials(results::Run& run, const ObservedRun& observed,
                 const std::vector<TrialTimes>& trials);
 

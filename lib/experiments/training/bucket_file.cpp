@@ -31,8 +31,8 @@ torch::Tensor loss_of(nn::Model& model, const TrainingOptions& options) {
     return model.loss(model.forward(batch.input), batch.targets);
 }
 
-// The first step finds the order in which gradients come; from the second step on the buckets are
-// those that all later steps sum.
+// The first step finds the order in which gradients come. The second step rebuilds the buckets in
+// this order, for itself and all later steps.
 void settle_buckets(train::GradientSync& sync, const torch::Tensor& loss) {
     sync.begin_step({loss}, true);
     loss.backward();

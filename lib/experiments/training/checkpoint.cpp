@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kCompletedSteps = "completed_steps";
 
-// The parameters, and twice their size for the optimizer: no optimizer of the catalogue keeps more.
+// Counts the parameters three times, since no optimizer keeps more than two values per parameter.
 // A generator's state is 5 KiB.
 std::uint64_t expected_bytes(const nn::Model& model, int ranks) {
     constexpr std::uint64_t kPerRank = 8192;
@@ -37,7 +37,7 @@ CheckpointSettings settings_of_numbers(const TrainingOptions& options, std::int6
     return settings;
 }
 
-// The states of this rank, in an order that is equal on all ranks.
+// Returns the states of this rank, in an order that is equal on all ranks.
 std::vector<RankState> rank_states_of(const TrainingSteps& steps) {
     std::vector<RankState> states{
         generator_state("torch_cpu_generator", at::detail::getDefaultCPUGenerator())};

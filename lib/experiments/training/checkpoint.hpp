@@ -1,6 +1,6 @@
-// --checkpoint DIR: the file, which is an HDF5 file and its checksum (docs/checkpoint.md), the
-// state of a training run in it, and the run that --resume continues. Reading throws DataError or
-// Hdf5Error if the file is another model's, and then leaves the state partly changed.
+// --checkpoint DIR: the file (HDF5, followed by a checksum; docs/checkpoint.md), the training state
+// that it holds, and resuming from it. Reading throws DataError or Hdf5Error if the file is another
+// model's, and then leaves the state partly changed.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -39,12 +39,12 @@ class CheckpointFile {
     /// Throws EnvironmentError if a file of `expected_bytes` could not be written now.
     void prepare(std::uint64_t expected_bytes) const;
 
-    /// Returns nothing if there is no file yet. Throws DataError unless the file is complete,
+    /// Returns nullopt if there is no file yet. Throws DataError unless the file is complete,
     /// undamaged and of this schema.
     std::optional<hdf5::File> open() const;
 
     /// Writes an HDF5 file and its checksum. Returns the bytes of both once they are on the disk.
-    /// If it throws, the last file is still there.
+    /// If it throws, the previous file is still there.
     std::uint64_t write(std::span<const std::byte> image) const;
 
   private:
@@ -74,7 +74,7 @@ struct RankState {
 /// The bytes of each rank's states, in the states' order.
 using RankBytes = std::vector<std::vector<std::string>>;
 
-/// The state of `generator`, which the RankState shares.
+/// Returns what saves and loads the state of `generator`, and shares the generator.
 RankState generator_state(const std::string& name, const at::Generator& generator);
 
 void write_ranks(const hdf5::Group& root, const std::vector<RankState>& states,
@@ -99,7 +99,7 @@ class Checkpoint {
     /// the stored run left them, if there is one. Throws DataError if they do not fit.
     void restore(nn::Model& model, TrainingSteps& steps);
 
-    /// Collective. The states that each rank has of its own, such as random generators.
+    /// Collective. Returns each rank's own states, such as random generators.
     RankBytes gather_states(const TrainingSteps& steps) const;
     /// For rank 0. Returns the bytes of the file once they are on the disk.
     std::uint64_t write(std::int64_t completed_steps, const nn::Model& model, TrainingSteps& steps,

@@ -22,7 +22,7 @@ using measure::RankSamples;
 
 // A straggler arrives last in at least this share of the steps.
 constexpr double kMostlyLast = 0.8;
-constexpr double kNoticeableWait = 0.05;  // least wait of others for a straggler, share of a step
+constexpr double kNoticeableWait = 0.05;  // a straggler costs others at least this share of a step
 // Largest probability that one of equally fast ranks comes last so often by chance. It is small
 // because successive steps are not independent.
 constexpr double kByLuck = 0.001;
@@ -62,8 +62,8 @@ results::Measurement of_pairs(std::string_view name, double value, std::size_t n
 }
 
 // Calls `take` with each step, by rank. Skips steps with another number of reductions than the last
-// step: buckets are rebuilt early in a run. Collective, one step at a time: memory does not grow
-// with ranks.
+// step: buckets are rebuilt early in a run. Collective. Gathers one step at a time, so that no rank
+// holds all steps of all ranks.
 void visit_reductions(const std::vector<StepReductions>& mine, comm::Communicator& control,
                       const auto& take) {
     const std::size_t reductions = mine.empty() ? 0 : mine.back().reductions.size();
@@ -213,7 +213,7 @@ StepAnalysis analyse(const std::vector<StepReductions>& by_rank) {
         auto& reduction = result.reductions.emplace_back();
         reduction.transfer = transfer;
         result.transfer += transfer;
-        // The transfer ends on all ranks at once: it is the end of the last rank's interval.
+        // The transfer ends on all ranks at once: it is the last part of the last rank's interval.
         const auto last = shortest(whole_time, i);
         const double end = last->reductions[i].end;
         result.hidden += overlap_of(end - transfer, end, last->backward_begin, last->backward_end);

@@ -34,8 +34,8 @@ struct StepReductions {
 };
 
 /// At most `most` of a rank's steps, spread evenly over a run of unknown length: once `most` are
-/// kept, every second one is dropped, and half as many are added from then on. All ranks keep the
-/// same steps.
+/// kept, every second kept step is dropped, and of later steps half as many are kept as before. All
+/// ranks keep the same steps.
 class SampledSteps {
   public:
     SampledSteps() = default;
@@ -73,8 +73,8 @@ struct StepAnalysis {
 };
 StepAnalysis analyse(const std::vector<StepReductions>& by_rank);
 
-/// True if a rank that arrived last in `times` of `steps` is a straggler: these are at least 80 %,
-/// which by chance alone happens in at most one of a thousand runs.
+/// True if a rank that arrived last in `times` of `steps` is a straggler: `times` is at least 80 %
+/// of the steps, and chance alone reaches `times` in at most one of a thousand runs.
 bool mostly_last(std::size_t times, std::size_t steps, std::size_t ranks);
 
 /// Bytes and parameters of each reduction of a step.

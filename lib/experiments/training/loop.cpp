@@ -30,13 +30,13 @@ TrainingLoop::TrainingLoop(ObservedRun& observed)
     train::broadcast_parameters(observed.model, observed.control);
     if (observed.checkpoint != nullptr)
         observed.checkpoint->restore(observed.model, observed.steps);
-    // The checkpoint's scaler knows how many steps of resumed runs were skipped, which do not count
-    // for the learning rate.
+    // The checkpoint's scaler has the number of steps that it skipped in resumed runs; these steps
+    // do not advance the learning rate.
     const auto* const scaler = observed.steps.scaler();
     updates_ = observed.schedule.first - (scaler == nullptr ? 0 : scaler->skipped());
     stop_if_asked(observed.control, "before the first step; nothing was measured");
     observed.model.train();
-    base::in_step = true;  // their check of the first gradient takes as long as a step
+    base::in_step = true;  // the observers' check of the first gradient takes as long as a step
     observers_ = make_observers(observed);
     base::in_step = false;
 }

@@ -36,7 +36,7 @@ struct HeldStorage {
 using Recorded = std::unordered_map<const void*, HeldStorage>;
 thread_local Recorded* recorded = nullptr;  // LibTorch's callbacks are plain functions
 
-// Held while autocast converts a weight: its copy stays in memory that is never touched, too.
+// Held while autocast converts a weight: the converted copy's memory is never touched, either.
 struct Untouched final : at::ObserverContext {
     nn::UninitialisedScope scope;
 };
@@ -99,7 +99,7 @@ bool knows_activations(const TrainingOptions& options) {
            !model_entry(options.settings).from_file;
 }
 
-// Bytes of one sample's input and target: fp32 numbers, or int64 integers.
+// Returns the bytes of one sample's input and target, in fp32 or int64.
 std::int64_t sample_bytes(const TrainingOptions& options) {
     const auto input = model_input(options);
     const auto bytes = [](std::vector<std::int64_t> sizes, bool whole) {
@@ -117,7 +117,7 @@ std::int64_t bucket_bytes(const TrainingOptions& options, std::int64_t gradients
     return gradients * 2 / static_cast<std::int64_t>(c10::elementSize(options.parameter_type()));
 }
 
-// The ranks that share the training state: of this run, or in a dry run --expected-ranks.
+// Returns the number of ranks that shard the training state; in a dry run --expected-ranks.
 int sharing_ranks(const TrainingOptions& options) {
     const auto& settings = options.settings;
     const auto here = *settings.global_batch_size / *settings.batch_size / settings.accumulate;

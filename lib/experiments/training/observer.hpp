@@ -1,5 +1,5 @@
-// What watches the steps of a training run: one file per observer in observers/. Their list in
-// CMakeLists.txt is the order of their collectives on every rank.
+// Observers watch the steps of a training run: one file per observer in observers/. The list in
+// CMakeLists.txt is the order of the observers' collectives on every rank.
 #pragma once
 
 #include <cstdint>
@@ -171,7 +171,7 @@ std::unique_ptr<StepObserver> make_observer(ObservedRun& observed) {
 /// Generated: all observers, in CMake's order.
 std::vector<ObserverEntry> step_observers();
 
-/// The loop of a training run: begin, step, agree, end.
+/// Makes the steps of a training run and calls the observers between steps.
 class TrainingLoop {
   public:
     /// Collective. Gives all ranks one state, rank 0's or the checkpoint's, and makes the

@@ -90,7 +90,7 @@ void refuse_options_of_own_models(const TrainingSettings& settings) {
                 "--{} is for --model FILE.pt or FILE.py; {} has its own", name, settings.model));
 }
 
-// The options that the file gives, if the user does not.
+// Settles the options that the file gives and the user does not.
 void settle_by_file(TrainingSettings& settings, const nn::OwnFile& file) {
     const auto words = file.options();
     const auto settle_text = [&](std::optional<std::string>& setting, const char* name) {

@@ -38,7 +38,7 @@ struct Delay {
     base::Phase phase = base::Phase::data;
     double ms = 0;
 };
-/// Throws OptionError for other texts; returns nothing for "".
+/// Throws OptionError for other texts; returns nullopt for "".
 std::optional<Delay> parse_delay(const std::string& text, int world_size);
 
 /// `--trace-window FIRST:COUNT`: steps, counted from 1.
@@ -53,13 +53,13 @@ struct TrainingOptions {
     vocabulary::CommonSettings common;
     bool has_own_batch = false;     ///< --batch-size was given
     bool has_global_batch = false;  ///< --global-batch-size was given
-    bool is_first_look = false;     ///< neither --steps nor --epochs was given
+    bool is_first_look = false;     ///< --steps, --epochs and --ablation were not given
 
     nn::Outline outline;    ///< of the model
     std::string structure;  ///< a hash of a user's own network
     nn::OwnTraits own;      ///< of a user's own network
     train::Compression compression = train::Compression::none;
-    /// Fixed bytes of a rank and bytes per sample, by needed_memory; nothing if they are not known.
+    /// Fixed bytes of a rank and bytes per sample, set by needed_memory(); nullopt: not known.
     std::optional<std::pair<std::int64_t, std::int64_t>> memory;
     train::LrSettings rate;  ///< total_steps 0: open until settle_lr_total
     Input input = Input::real;
@@ -90,7 +90,7 @@ struct TrainingOptions {
     std::vector<options::Effective> effective() const;
 };
 
-/// The options of the command, with the names of the catalogues.
+/// Returns the options of the command, which offer the names of the catalogues.
 options::Schema training_schema();
 
 /// Settles the defaults from the model's published settings and the number of ranks. Throws
@@ -100,13 +100,13 @@ TrainingOptions settle_training(const options::Options& given,
 
 /// Returns the catalogue's entry, or one for the user's file.
 nn::ModelEntry model_entry(const vocabulary::TrainingSettings& settings);
-/// The option with the edge of the model's images or crops, or with the length of its sequences.
+/// Returns the option for the edge of the model's images or crops, or the length of its sequences.
 std::optional<std::int64_t>& size_setting(vocabulary::TrainingSettings& settings);
 /// Makes the model with weights of --seed, or of the user's file.
 std::shared_ptr<nn::Model> make_model(const TrainingOptions& options);
-/// The shape of a sample after --image-size or --crop-edge.
+/// Returns the shape of a sample after --image-size, --crop-edge or --sequence-length.
 nn::InputShape model_input(const TrainingOptions& options);
-/// The model's size, found without making its weights.
+/// Returns the model's parameters and FLOPs, found without making its weights.
 nn::Outline outline_of(const TrainingOptions& options);
 /// Makes `count` random samples on the CPU.
 train::TensorBatch sample_batch(const TrainingOptions& options, std::int64_t count);
@@ -126,7 +126,7 @@ std::int64_t optimizer_states(const TrainingOptions& options);
 TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& control);
 
 /// Returns rows of a dry run: the memory of a rank's tensors at its batch, without activations if
-/// these are not known. With --zero on --expected-ranks ranks.
+/// these are not known. --zero shards the tensors over --expected-ranks ranks.
 std::vector<results::Setting> memory_settings(const TrainingOptions& options, int local_ranks);
 /// The least host memory of a rank, in bytes: the tensors of a step, temporary tensors of
 /// backward, and prefetched batches at one byte per element. Stores the bytes of the tensors in
@@ -137,8 +137,8 @@ double needed_memory(TrainingOptions& options);
 void add_memory(results::Run& run, const TrainingOptions& options);
 
 /// For a dry run with --buckets, on rank 0. Computes one backward of two random samples on the CPU,
-/// by which the strategy finds its buckets, and writes them to the file. Throws OptionError or
-/// EnvironmentError before that work if the file cannot be written.
+/// by which the strategy finds its buckets, and writes the buckets to the file. Throws OptionError
+/// or EnvironmentError before computing if the file cannot be written.
 void write_bucket_file(const TrainingOptions& options);
 
 /// Returns the learning rate (docs/learning_rate.md) of settled options. Settles --lr-total-steps
@@ -151,7 +151,7 @@ train::LrSettings settle_learning_rate(vocabulary::TrainingSettings& settings,
 void settle_lr_total(vocabulary::TrainingSettings& all, train::LrSettings& settings,
                      std::int64_t samples, std::int64_t run_steps);
 
-/// Returns the header's text.
+/// Returns the learning rate as the run's header shows it.
 std::string lr_text(const train::LrSettings& settings);
 
 /// Throws OptionError if a rate of the run is not finite or too large for fp32.
@@ -176,9 +176,9 @@ void settle_speed(vocabulary::TrainingSettings& settings, int world_size,
 void settle_channels_last(vocabulary::TrainingSettings& settings, const nn::Outline& outline,
                           bool by_default);
 
-/// Collective. On a GPU: selects this rank's, loads LibTorch's CUDA part, and makes this thread
-/// compute on a stream of its own. Throws EnvironmentError on all ranks if a rank has no GPU, or a
-/// replica of mode dp has none. With --device cpu all ranks compute on the CPU.
+/// Collective. With --device cuda selects this rank's GPU, loads LibTorch's CUDA part, and makes
+/// this thread compute on a stream of its own; throws EnvironmentError on all ranks if a rank, or a
+/// replica of mode dp, has no GPU. With --device cpu all ranks compute on the CPU.
 class ComputeDevice {
   public:
     ComputeDevice(const vocabulary::TrainingSettings& settings, comm::Communicator& control);

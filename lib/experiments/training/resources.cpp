@@ -50,7 +50,7 @@ std::string made_for_note(const TrainingOptions& options, int world_size) {
     if (!options.settings.expected_ranks) return "";
     const std::string note = fmt::format("made for {} ranks", *options.settings.expected_ranks);
     if (!is_short_of_ranks(options, world_size)) return note;
-    // The fewest micro-batches that divide the batch, about as large as planned.
+    // Micro-batches about as large as planned: the smallest divisor of the batch from `planned` on.
     const std::int64_t local = *options.settings.batch_size;
     const std::int64_t planned = (*options.settings.expected_ranks + world_size - 1) / world_size;
     std::int64_t parts = std::min(local, planned);
@@ -61,9 +61,9 @@ std::string made_for_note(const TrainingOptions& options, int world_size) {
         note, world_size, parts);
 }
 
-// docs/overlap.md has the measurements. Between hosts a progress thread that sleeps
-// between polls hides non-blocking allreduces behind backward. Within one host the cores move the
-// data: a blocking allreduce takes a third of their time, but overlaps only on a free core.
+// docs/overlap.md has the measurements. Between hosts a progress thread that sleeps between polls
+// hides non-blocking allreduces behind backward. Within one host the cores move the data: blocking
+// allreduces take a third of the time of non-blocking ones, but overlap only on a free core.
 TrainingOptions settle_overlap_way(TrainingOptions options, comm::Communicator& control) {
     auto& settings = options.settings;
     const bool one_host = control.local_size() == control.world_size();

@@ -40,7 +40,7 @@ data::Sampler sampler_of(const TrainingOptions& options, const data::DataSet& da
                           .seed = options.seed()});
 }
 
-// The number of samples and the bytes of the first and the last one.
+// Returns the number of samples and the bytes of the first and the last sample.
 std::string identity_of(const data::Source& source) {
     const auto input_bytes = source.layout().input.bytes();
     std::string bytes(input_bytes + source.layout().target.bytes(), '\0'), all;
@@ -53,7 +53,7 @@ std::string identity_of(const data::Source& source) {
     return fmt::format("{} {}", source.size(), all);
 }
 
-// Ranks with other samples may make other numbers of steps, and wait for each other forever.
+// Throws DataError if files differ: ranks that make different numbers of steps would wait forever.
 void agree_on_files(const TrainingOptions& options, const data::DataSet& data,
                     comm::Communicator& control) {
     std::string mine = options.structure;
@@ -178,7 +178,7 @@ void add_facts(results::Run& run, const data::DataSet& data, const nn::Model& mo
     fact("intra_op_threads", at::get_num_threads());
 }
 
-// Adds what the run's catalogue entries do, for reports that do not know the entries.
+// Adds traits of the run's --sync and --data entries, since reports do not know the catalogues.
 void add_entry_facts(results::Run& run, const TrainingOptions& options,
                      const data::SourceEntry& source) {
     const auto sync = entry_of(train::gradient_syncs(), *options.settings.sync);

@@ -42,7 +42,7 @@ bool choose_cuda(const TrainingSettings& settings, int world_size, const CountGp
     const std::string why_not = why_not_cuda(settings, world_size);
     if (asked == "cuda" && !why_not.empty()) throw base::OptionError("--device cuda: " + why_not);
     if (asked == "cpu") return false;
-    // Counts before the model is made, since then LibTorch looks for GPUs: see has_torch_cuda().
+    // Counts before the model is made: making it lets LibTorch look for GPUs, see has_torch_cuda().
     const std::int64_t gpus = why_not.empty() ? count_gpus() : 0;
     return asked == "cuda" || (gpus > 0 && settings.replicas.value_or(1) <= gpus);
 }
@@ -123,7 +123,7 @@ ComputeDevice::ComputeDevice(const TrainingSettings& settings, comm::Communicato
         device_ = torch::Device(torch::kCUDA, static_cast<c10::DeviceIndex>(gpu));
         stream_.emplace(train::compute_on_own_stream());
     });
-    // LibTorch's default: convolutions use TF32, matrix products do not.
+    // By default LibTorch uses TF32 for convolutions, but not for matrix products.
     at::globalContext().setAllowTF32CuDNN(settings.precision == "tf32");
     at::globalContext().setAllowTF32CuBLAS(settings.precision == "tf32");
     at::globalContext().setBenchmarkCuDNN(cuda && settings.cudnn_benchmark == "on");
@@ -137,7 +137,7 @@ std::shared_ptr<nn::Model> prepared(std::shared_ptr<nn::Model> model,
     model->to(train::parameter_type(precision));
     if (!device.is_cpu()) model->to(device);
     if (settings.channels_last == "true") train::use_channels_last(*model);
-    // Autocast around the graph: tracing records its casts.
+    // Autocast wraps the traced model, so that tracing records autocast's casts.
     if (settings.jit) model = std::make_shared<train::TracedModel>(std::move(model));
     return train::in_precision(std::move(model), precision, device.type());
 }

@@ -35,7 +35,7 @@ std::unique_ptr<train::LayerProfile> make_layer_profile(const StepParts& parts,
     return std::make_unique<train::LayerProfile>(model, marks, std::move(wait));
 }
 
-// The ids of OpenMP's threads, which LibTorch keeps; the calling thread is the first.
+// Returns the ids of OpenMP's threads, which LibTorch keeps alive; the caller's id is the first.
 std::vector<pid_t> compute_threads() {
     std::vector<pid_t> ids(at::get_num_threads());
     at::parallel_for(0, std::ssize(ids), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -44,7 +44,7 @@ std::vector<pid_t> compute_threads() {
     return ids;
 }
 
-// Gives all ranks rank 0's running statistics of BatchNorm. Null if nothing is to be broadcast.
+// Returns a BufferSync for rank 0's running statistics of BatchNorm; null if none is needed.
 std::unique_ptr<train::BufferSync> make_buffer_sync(const StepParts& parts, const nn::Model& model,
                                                     bool keeps_ranks_equal,
                                                     comm::Communicator& data_plane) {
@@ -55,7 +55,7 @@ std::unique_ptr<train::BufferSync> make_buffer_sync(const StepParts& parts, cons
                : nullptr;
 }
 
-// The GPUs `first`, `first` + 1, ...: mode dp has one rank, and `first` is its GPU.
+// Returns the GPUs `first`, `first` + 1, ...: mode dp has one rank, and `first` is its GPU.
 std::vector<torch::Device> replica_devices(torch::Device first, std::int64_t count) {
     std::vector<torch::Device> devices(count, first);
     if (first.is_cpu()) return devices;
@@ -208,7 +208,7 @@ train::TensorBatch TrainingSteps::next_input(std::int64_t micro, data::ReadTimes
 }
 
 MadeStep TrainingSteps::make(std::int64_t step) {
-    // The name that tools for PyTorch's traces know iterations by.
+    // Tools for PyTorch's traces find iterations by this name.
     const std::string name = fmt::format("ProfilerStep#{}", step + 1);
     const base::Annotation mark(name.c_str());
     base::in_step = true;

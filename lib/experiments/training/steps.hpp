@@ -100,7 +100,7 @@ class TrainingSteps {
     /// Plans the first batch of an epoch and returns it.
     train::TensorBatch first_batch(std::int64_t epoch);
 
-    /// Copies rank 0's running statistics of BatchNorm to all ranks, if ranks are kept equal.
+    /// Broadcasts rank 0's BatchNorm statistics, unless --sync none or --no-broadcast-buffers.
     void broadcast_buffers();
     /// Copies rank 0's training state to all ranks, if ranks are kept equal. For use after steps
     /// without communication.

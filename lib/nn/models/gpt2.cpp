@@ -17,7 +17,7 @@ LayerNorm norm_of(std::int64_t wide) {
     return LayerNorm(torch::nn::LayerNormOptions({wide}));
 }
 
-// Attention and a feed-forward part, each behind a LayerNorm and added to its input.
+// Attention and a feed-forward part, each after a LayerNorm, each added to its input (residual).
 struct Gpt2Block : torch::nn::Module {
     explicit Gpt2Block(const TransformerSizes& sizes) : heads(sizes.heads) {
         ln_1 = register_module("ln_1", norm_of(sizes.wide));

@@ -42,7 +42,7 @@ torch::Tensor rotations(std::int64_t tokens, std::int64_t head, torch::Dtype rea
         .to(real == torch::kDouble ? torch::kComplexDouble : torch::kComplexFloat);
 }
 
-// Turns the pairs (0, 1), (2, 3) ... of each head of `x`, [N, T, heads, head].
+// Rotates the pairs (0, 1), (2, 3) ... of each head of `x`, [N, T, heads, head].
 torch::Tensor rotated(const torch::Tensor& x, const torch::Tensor& factors) {
     const auto real =
         factors.scalar_type() == torch::kComplexDouble ? torch::kDouble : torch::kFloat;
@@ -50,7 +50,7 @@ torch::Tensor rotated(const torch::Tensor& x, const torch::Tensor& factors) {
     return torch::view_as_real(pairs * factors).flatten(3).to(x.scalar_type());
 }
 
-// Attention with shared keys and SwiGLU, each behind an RMSNorm and added to its input.
+// Attention with shared keys and SwiGLU, each after an RMSNorm, each added to its input (residual).
 struct LlamaBlock : torch::nn::Module {
     LlamaBlock(const TransformerSizes& sizes, std::int64_t depth) : head(sizes.head()) {
         const auto wide = sizes.wide, keys = sizes.kv_heads * head;
@@ -87,9 +87,9 @@ struct LlamaBlock : torch::nn::Module {
     Linear w1{nullptr}, w2{nullptr}, w3{nullptr};
 };
 
-// Llama 3 (arXiv:2407.21783), with the weights that torchtitan begins with: N(0, 1) for the
-// embedding, N(0, 0.02) within blocks, less into the residual with depth, and for the head N(0, 1 /
-// wide) cut at three deviations.
+// Llama 3 (arXiv:2407.21783), with torchtitan's initial weights: normal, with standard deviation 1
+// in the embedding, 0.02 in blocks (wo, w2 and w3: divided by sqrt(2 (depth + 1))), and 1 /
+// sqrt(wide) in the head, cut at three deviations.
 class Llama final : public LanguageModel {
   public:
     explicit Llama(const TransformerSizes& sizes) : head_size_(sizes.head()) {
@@ -114,7 +114,7 @@ class Llama final : public LanguageModel {
   private:
     torch::Tensor head_weight() { return output_ ? output_->weight : embedding_->weight; }
 
-    // A normal distribution between -3 and 3 deviations, by its inverse.
+    // Draws from a normal distribution cut at 3 deviations, through its inverse.
     void initialise_head(double deviation) {
         const torch::NoGradGuard no_gradients;
         const double edge = std::erf(3 / std::numbers::sqrt2);

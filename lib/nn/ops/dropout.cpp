@@ -60,8 +60,8 @@ class BlockTwister {
     std::array<std::uint32_t, kWords> words_{};
 };
 
-// Sets factors[i] to 1/keep if torch's Bernoulli number is 1, otherwise to 0. That number is u <
-// keep, with u of 53 bits from two words.
+// Sets factors[i] to 1/keep if torch's Bernoulli number is 1, otherwise to 0. The Bernoulli number
+// is 1 if u < keep; u in [0, 1) has 53 bits, taken from two words.
 template <class T>
 void draw_factors(std::span<T> factors, double keep, BlockTwister& random) {
     const auto limit = static_cast<std::uint64_t>(std::ceil(std::ldexp(keep, 53)));

@@ -1,5 +1,5 @@
-// ranklab's own CPU operations, which compute what LibTorch's do, the choice between them, and
-// their random generator.
+// ranklab's own CPU operations, which compute the same as LibTorch's; the choice between ranklab's
+// and LibTorch's; and the random generator from which ranklab's draw.
 #pragma once
 
 #include <ATen/core/Generator.h>

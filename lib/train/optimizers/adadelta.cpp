@@ -45,7 +45,7 @@ class Adadelta final : public OptimizerWithState {
     static constexpr double kEps = 1e-6;
     static constexpr std::int64_t kGrain = 1 << 14;  // minimum of elements per thread
 
-    // The formula by LibTorch's operations, in the order of torch.optim.Adadelta.
+    // Computes the formula by LibTorch's operations, in the order of torch.optim.Adadelta.
     void update_by_lists(const Lists& lists) {
         const torch::NoGradGuard no_gradients;
         const auto &squares = lists.states[0], &deltas = lists.states[1];

@@ -13,7 +13,7 @@ struct Rule {
     double beta1 = 0.9, beta2 = 0.999;
     double decay = 0;  ///< of matrices and larger tensors, not of biases and norms
 
-    /// What multiplies `parameter` before its step.
+    /// The factor by which weight decay shrinks `parameter` before its step.
     double kept(const torch::Tensor& parameter, double lr) const {
         return parameter.dim() >= 2 ? 1 - lr * decay : 1;
     }

@@ -50,7 +50,7 @@ class C10dBackend final : public c10d::Backend {
     ReductionQueue& queue_;
 };
 
-// A process group over `comm` for tensors in host memory; `comm` and `queue` must outlive it.
+// Makes a process group over `comm` for tensors in host memory. Both arguments must outlive it.
 ProcessGroupPtr make_process_group(comm::Communicator& comm, ReductionQueue& queue) {
     auto group = c10::make_intrusive<c10d::ProcessGroup>(c10::make_intrusive<c10d::HashStore>(),
                                                          comm.rank(), comm.world_size());
@@ -134,9 +134,9 @@ class C10dSync final : public GradientSync {
     }
 
   private:
-    // The reducer waits for every parameter. One that this rank's backward did not reach (unused,
-    // or no samples) gets a backward of its own, from a gradient of zeros: cheaper than a search
-    // through the graph each step.
+    // The reducer waits for every parameter. A parameter that this rank's backward did not reach
+    // (unused, or no samples) gets a backward of its own, from a gradient of zeros: cheaper than a
+    // search through the graph each step.
     void reach_the_rest() {
         std::vector<torch::Tensor> roots;
         std::vector<torch::Tensor> zeros;

@@ -64,7 +64,7 @@ class Curves final : public StepObserver {
         const double seconds =
             last_step_ == first
                 ? made.times.step * base::real(made.step + 1 - first)
-                : base::seconds_since(last_);  // the first interval includes the start-up
+                : base::seconds_since(last_);  // the first interval would include the start-up
         std::vector<results::Scalar> scalars{
             {"Loss/train", sums[0] / base::real(made.global)},
             {"Learning Rate", made.learning_rate},
@@ -98,7 +98,7 @@ class Curves final : public StepObserver {
     std::string folder_;
     std::vector<base::Phase> phases_;
     std::unique_ptr<results::EventFile> file_;  // on rank 0
-    std::int64_t last_step_;                    // logged so far
+    std::int64_t last_step_;                    // the last step logged
     base::Clock::time_point last_;
     bool begun_ = false, whole_ = true;
 };

@@ -19,7 +19,7 @@ torch::Tensor weighted_loss(nn::Model& model, const train::TensorBatch& batch, d
     return model.loss(model.forward(batch.input), batch.targets) * weight;
 }
 
-// One tensor of all gradients; an undefined gradient counts as zeros.
+// Joins all gradients in one tensor; an undefined gradient gives zeros.
 torch::Tensor flattened(const std::vector<torch::Tensor>& gradients,
                         const std::vector<torch::Tensor>& parameters) {
     std::vector<torch::Tensor> rows;
@@ -71,9 +71,9 @@ double norm_of(const torch::Tensor& numbers) {
     return std::sqrt(sum);
 }
 
-// The largest difference of each parameter's gradient, relative to that gradient's largest
-// magnitude. Differences within the rounding of the largest of all gradients count as 0, as for a
-// bias before BatchNorm.
+// Returns the largest difference of each parameter's gradient, relative to that gradient's largest
+// magnitude. Differences within the rounding of the largest of all gradients count as 0: the
+// gradient of a bias before BatchNorm, for example, is nothing but rounding.
 std::vector<double> differences(const torch::Tensor& expected,
                                 const std::vector<torch::Tensor>& parameters, double rounding) {
     std::vector<double> worst;
@@ -94,7 +94,7 @@ std::vector<double> differences(const torch::Tensor& expected,
     return worst;
 }
 
-// The relative difference that another order of summation or a compression may cause.
+// Returns the relative difference that another order of summation or a compression may cause.
 double gradient_bound(torch::Dtype dtype, train::Compression compression) {
     // fp16 has 11 significant bits: rounded once when compressed, again in the sum.
     if (compression == train::Compression::fp16) return 4e-3;

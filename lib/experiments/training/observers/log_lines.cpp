@@ -68,7 +68,7 @@ class LogLines final : public StepObserver {
     }
 
     std::size_t printed_ = 0;  // epochs
-    // Sums since the last of the lines that are printed every kEvery steps.
+    // Sums since the last line of the kind printed every kEvery steps.
     struct {
         std::int64_t steps = 0;
         double seconds = 0, loss = 0;

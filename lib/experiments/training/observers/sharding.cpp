@@ -1,4 +1,4 @@
-// --zero: the bytes that a rank sends and holds, beside what the stage's theory says.
+// --zero: the bytes that a rank sends and holds, next to those that the stage's theory predicts.
 #include <algorithm>
 
 #include "experiments/training/observer.hpp"
@@ -53,7 +53,7 @@ class Sharding final : public StepObserver {
         return sent;
     }
 
-    // Maxima over ranks.
+    // Adds the table `sharding_memory`, maxima over ranks.
     void add_memory(results::Run& run) const {
         const auto held = sync_.held();
         std::int64_t state = 0;
@@ -73,7 +73,7 @@ class Sharding final : public StepObserver {
         run.tables.push_back(std::move(table).table());
     }
 
-    // Of the step that sent most: an epoch's last step may have fewer micro-batches.
+    // Takes the step that sent most: an epoch's last step may have fewer micro-batches.
     void add_sent(results::Run& run) const {
         const auto stage = observed_.options.settings.zero;
         const double parameters =

@@ -70,14 +70,14 @@ class Times final : public StepObserver {
         return host_s[base::number_of(Phase::forward)] + host_s[base::number_of(Phase::backward)];
     }
 
-    // The measurement of a phase. The phase sync has the name of the exposed communication time.
+    // Returns the name of a phase's measurement. For sync it is the exposed communication time.
     static std::string_view name_of(Phase phase) {
         return vocabulary::part_of(vocabulary::quantity(vocabulary::kStepTime),
                                    base::kPhaseNames[base::number_of(phase)])
             .name;
     }
 
-    // Means over ranks, so that the rows add up to the step.
+    // Adds the table `phases`: means over ranks, so that the rows add up to the step.
     void add_phases(results::Run& run, const StepTimes& mine, std::int64_t steps) const {
         std::vector<double> means(mine.phases.begin(), mine.phases.end());
         means.push_back(mine.step);
@@ -102,7 +102,7 @@ class Times final : public StepObserver {
     }
 
     std::vector<Phase> phases_;
-    double launched_s_ = 0, warmup_s_ = 0;  // of launching()
+    double launched_s_ = 0, warmup_s_ = 0;  // launching() after the last counted, warm-up step
 };
 
 }  // namespace

@@ -83,7 +83,7 @@ class Tokens final : public StepObserver {
     }
 
   private:
-    // Of one GPU, or of the threads of one rank.
+    // Returns the peak of one GPU, or of the threads of one rank. Collective.
     Peak peak_of(const std::vector<torch::Device>& gpus) const {
         const auto& options = observed_.options;
         if (options.settings.peak_tflops)

@@ -39,7 +39,7 @@ std::string bytes_of(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The file that Kineto writes, which becomes `path` once it is whole.
+// A temporary file for Kineto, which write() renames to `path` once the file is complete.
 struct Draft : base::Immovable {
     explicit Draft(const std::string& path) : name(fmt::format("{}.{}", path, ::getpid())) {}
     ~Draft() {
@@ -68,8 +68,8 @@ void add_rank(json& all, const json& trace, int rank) {
     }
 }
 
-// The steps of --trace-window; by default three steps after the warm-up. Throws OptionError if the
-// run ends before them.
+// Returns the steps of --trace-window; by default three steps after the warm-up. Throws OptionError
+// unless the run makes all of these steps.
 StepWindow window_of(const TrainingOptions& options, const measure::Schedule& schedule) {
     const std::int64_t last = schedule.total;
     if (!options.trace_window) {
@@ -91,7 +91,7 @@ class TraceWindow final : public StepObserver {
           control_(observed.control),
           path_(observed.options.settings.trace.value_or("")),
           gpu_(observed.options.on_gpu()) {
-        // Without a GPU Kineto prints that it found none.
+        // Silences Kineto's message that it found no GPU.
         if (!gpu_) ::setenv("KINETO_LOG_LEVEL", "5", /*overwrite=*/0);
         comm::all_or_throw(control_, [&] {
             window_ = window_of(observed.options, observed.schedule);
